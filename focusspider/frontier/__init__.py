@@ -1,0 +1,139 @@
+"""The frontier: every URL that the crawl knows, and which one is next.
+
+It has goals that pull against each other. The best priority should be fetched next; no
+host may be asked more often than it should be; memory is bounded; nothing is lost when
+the process dies; and each of these has to cost next to nothing for a page.
+
+States
+------
+A request is **waiting**, then **leased** to the downloader, then **done** or **dropped**.
+A leased request goes back to waiting when it has to be tried again, or when the process
+that leased it died.
+
+Invariants
+----------
+1. No fingerprint is in two states.
+2. A leased request comes back after a crash (at least once); a done one never does.
+3. The count of each state in :attr:`Frontier.counts` is the number of requests in it.
+4. The number of waiting requests never exceeds the bound, and what the bound evicts is
+   never better than what stays. An evicted request is forgotten: it may be found again.
+5. Among the hosts that are ready, order is by priority, then by age (order of discovery).
+   A request that is raised keeps its age.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Counts",
+    "Entry",
+    "Frontier",
+    "FrontierView",
+    "HostFilter",
+    "Outcome",
+]
+
+
+class Entry(NamedTuple):
+    """A request as the frontier holds it.
+
+    ``fingerprint`` is Scrapy's (20 bytes; of these the index uses the first 8).
+    ``host`` names the downloader slot that the request will use. ``priority`` is one of
+    :mod:`focusspider.priority`. ``payload`` is what the scheduler makes a Request of; the
+    frontier never looks into it: bytes can be kept anywhere, anything else stays in the
+    memory of this process.
+    """
+
+    fingerprint: bytes
+    host: str
+    priority: int
+    payload: Any
+
+
+class Outcome(Enum):
+    """What became of a leased request."""
+
+    DONE = "done"
+    DROPPED = "dropped"
+    AGAIN = "again"
+
+
+class Counts(NamedTuple):
+    """How many requests are in each state, and how many were evicted so far."""
+
+    waiting: int
+    leased: int
+    done: int
+    dropped: int
+    evicted: int
+
+
+class HostFilter(Protocol):
+    """Which hosts may be asked now.
+
+    A frontier sets a host that was refused aside, and does not ask about it again until
+    the filter names it in :meth:`woken`. So a lease does not look at ten thousand hosts
+    that are all busy.
+    """
+
+    def ready(self, host: str) -> bool:
+        """Return whether one more request to this host can start now."""
+        ...
+
+    def woken(self) -> Iterable[str]:
+        """Return, once, the hosts that were refused before and may be ready now."""
+        ...
+
+
+class FrontierView(Protocol):
+    """The waiting requests as arrays of one length, for a strategy's rerank."""
+
+    ids: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    priorities: NDArray[np.int64]
+
+
+class Frontier(Protocol):
+    """Where the waiting requests are; see the module's states and invariants."""
+
+    counts: Counts
+    view: FrontierView
+
+    def push(self, entries: Sequence[Entry]) -> int:
+        """Add requests, and return how many were new.
+
+        A known waiting request is raised (with its payload) where the new priority is
+        higher, and never lowered. A leased, done or dropped one is left alone.
+        """
+        ...
+
+    def lease(self, n: int, ready: HostFilter) -> list[Entry]:
+        """Take up to n requests, the best first, of hosts that may be asked now."""
+        ...
+
+    def settle(
+        self, fingerprint: bytes, outcome: Outcome, replacement: Entry | None = None
+    ) -> None:
+        """Say what became of a leased request. One that is not leased is an error.
+
+        With ``Outcome.AGAIN`` it waits once more, at the age it had; a ``replacement``
+        with the same fingerprint gives it another priority and payload (a retry counts
+        its attempts in its payload).
+        """
+        ...
+
+    def reprioritise(self, ids: NDArray[np.int64], priorities: NDArray[np.int64]) -> None:
+        """Give waiting requests new priorities, higher or lower; other ids are ignored."""
+        ...
+
+    def close(self, reason: str) -> None:
+        """Release what the frontier holds open."""
+        ...

@@ -1,0 +1,1 @@
+"""Strategies: which link of a page is worth the next request."""

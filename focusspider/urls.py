@@ -1,0 +1,1 @@
+"""What makes two URLs, or two requests, one and the same."""
