@@ -1,0 +1,276 @@
+"""Every ``FOCUS_*`` setting: read once, checked once, frozen.
+
+:class:`FocusConfig` is the table. A field's name is the setting's without ``FOCUS_``, in
+lower case; :data:`SETTINGS` is the same table for the documentation and its test. Values
+come as Python objects from a settings module, or as strings from ``-s NAME=VALUE``.
+"""
+
+# ruff: noqa: RUF009 - _setting returns a dataclass field
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from focusspider.errors import SettingError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.settings import BaseSettings
+
+__all__ = ["PREFIX", "SETTINGS", "FocusConfig", "Setting", "is_folder_name"]
+
+PREFIX = "FOCUS_"
+_SHOWN = 80  # characters of a wrong value in a message
+_FOLDER = re.compile(r"[^\W_][\w.+-]*(?: [\w.+-]+)*")
+_FOLDER_BYTES = 200  # file systems stop at 255
+
+
+def is_folder_name(name: str) -> bool:
+    """Return whether a name is safe as the name of one folder, on any system.
+
+    >>> [is_folder_name(name) for name in ("robotics-2", "Café au lait", "..", "a/b", "")]
+    [True, True, False, False, False]
+    """
+    return (
+        _FOLDER.fullmatch(name) is not None
+        and not name.endswith(".")
+        and len(name.encode()) <= _FOLDER_BYTES
+    )
+
+
+class Kind(NamedTuple):
+    """What a setting may hold: ``parse`` raises ValueError where it is not ``expects``."""
+
+    parse: Callable[[Any], Any]
+    expects: str
+
+
+class Setting(NamedTuple):
+    """A setting as the documentation shows it."""
+
+    name: str
+    kind: Kind
+    default: Any
+    unit: str
+    meaning: str
+
+
+def _whole(least: int) -> Kind:
+    def parse(value: Any) -> int:
+        if isinstance(value, str):
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise ValueError
+        return value
+
+    return Kind(parse, f"a whole number of {least} or more")
+
+
+def _parse_share(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError
+    number = float(value)
+    if math.isnan(number) or not 0.0 < number <= 1.0:
+        raise ValueError
+    return number
+
+
+def _parse_flag(value: Any) -> bool:
+    text = str(value).strip().lower()
+    if isinstance(value, (bool, int, str)) and text in {"true", "1", "false", "0"}:
+        return text in {"true", "1"}
+    raise ValueError
+
+
+def _parse_text(value: Any) -> str:
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError
+    return value.strip()
+
+
+def _parse_texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = json.loads(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(_parse_text(item) for item in value)
+    return (_parse_text(value),)
+
+
+def _parse_folder(value: Any) -> str:
+    if isinstance(value, str) and is_folder_name(value):
+        return value
+    raise ValueError
+
+
+def _parse_table(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, str):
+        value = json.loads(value)
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise ValueError
+    return dict(value)
+
+
+def _choice(*names: str) -> Kind:
+    def parse(value: Any) -> str:
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if value not in names:
+            raise ValueError
+        return str(value)
+
+    return Kind(parse, "one of " + ", ".join(repr(name) for name in names))
+
+
+_TEXT = Kind(_parse_text, "a text that is not empty")
+_TEXTS = Kind(_parse_texts, "a path or a list of paths (JSON on the command line)")
+_PATH = Kind(lambda value: Path(_parse_text(value)), "a path")
+_FLAG = Kind(_parse_flag, "True or False")
+_SHARE = Kind(_parse_share, "a number above 0 and up to 1")
+_FOLDER_NAME = Kind(_parse_folder, "a name that a folder can have: letters, digits, - _ . +")
+_TABLE = Kind(_parse_table, "a dictionary (a JSON object on the command line)")
+
+
+def _setting(default: Any, kind: Kind, unit: str, meaning: str) -> Any:
+    return field(
+        default_factory=lambda: default, metadata={"setting": (kind, default, unit, meaning)}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FocusConfig:
+    """The settings of a crawl, typed; a unit test gives the few that it needs."""
+
+    topic: str | None = _setting(
+        None, _TEXT, "", "The topic: a file, or a name in FOCUS_TOPICS_DIR."
+    )
+    topics_dir: Path = _setting(Path("topics"), _PATH, "", "Where a topic's name is looked up.")
+    strategy: str | None = _setting(
+        None,
+        _TEXT,
+        "",
+        "The strategy, where neither the spider's argument nor the topic names one.",
+    )
+    strategy_params: Mapping[str, Any] = _setting(
+        {}, _TABLE, "", "Parameters of the strategy that FOCUS_STRATEGY names."
+    )
+    frontier_max: int = _setting(
+        1_000_000, _whole(1), "requests", "Most requests that wait; beyond it the worst go first."
+    )
+    frontier_host_share: float = _setting(
+        1.0, _SHARE, "share", "Most of FOCUS_FRONTIER_MAX that one host may hold."
+    )
+    replay: tuple[str, ...] = _setting(
+        (),
+        _TEXTS,
+        "",
+        "WARC or WACZ files, or folders of HTML, to crawl in the place of the web.",
+    )
+    replay_missing: str = _setting(
+        "404",
+        _choice("404", "dns"),
+        "",
+        "How a URL that the replay does not hold fails: as a 404, or as an unknown host.",
+    )
+    exports_dir: Path = _setting(
+        Path("exports"), _PATH, "", "Where the folders TOPIC/RUN of the crawls are made."
+    )
+    run: str | None = _setting(
+        None, _FOLDER_NAME, "", "Name of the run's folder; None: the start time in UTC."
+    )
+    export: str = _setting(
+        "relevant", _choice("relevant", "all"), "", "Which pages are exported as items."
+    )
+    export_body: bool = _setting(False, _FLAG, "", "Whether an item holds the page's HTML.")
+    export_parquet: bool = _setting(
+        False, _FLAG, "", "Whether the items are also written as Parquet."
+    )
+    export_warc: bool = _setting(
+        False, _FLAG, "", "Whether what was fetched is also written as WARC."
+    )
+    crawl_log_times: bool = _setting(
+        True, _FLAG, "", "Whether crawl.jsonl holds times; False: equal crawls give equal bytes."
+    )
+    seed: int = _setting(0, _whole(0), "", "Seed of everything that is random in a strategy.")
+    explain: bool = _setting(
+        False, _FLAG, "", "Whether items and crawl.jsonl hold the parts of each score."
+    )
+    max_links: int = _setting(
+        10_000, _whole(1), "links", "Most links that are taken from one page."
+    )
+    max_anchor: int = _setting(500, _whole(1), "characters", "Most that is kept of an anchor.")
+    max_context: int = _setting(
+        2_000, _whole(1), "characters", "Most that is kept of a link's context."
+    )
+    max_text: int = _setting(
+        500_000, _whole(1), "characters", "Most that is kept of a page's text."
+    )
+    max_segment_repeats: int = _setting(
+        3,
+        _whole(1),
+        "times",
+        "How often one segment may occur in a URL's path; more is taken for a trap.",
+    )
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> FocusConfig:
+        """Read and check every ``FOCUS_*`` setting.
+
+        A setting that is None has its default. Raises :class:`SettingError` for a value
+        that cannot be used and for a ``FOCUS_*`` name that does not exist.
+        """
+        known = {setting.name: setting for setting in SETTINGS}
+        for name in settings.attributes:
+            if isinstance(name, str) and name.startswith(PREFIX) and name not in known:
+                raise SettingError(
+                    f"{name} is not a setting{nearest(name, known)}; "
+                    f"mend the name or take it out. Known: {', '.join(known)}"
+                )
+        values: dict[str, Any] = {}
+        for setting in SETTINGS:
+            value = settings.get(setting.name)
+            if value is not None and not (value == "" and setting.default is None):
+                values[setting.name.removeprefix(PREFIX).lower()] = _parsed(setting, value)
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings by their full names, JSON-safe, for ``run.json``."""
+        return {
+            setting.name: _plain(getattr(self, setting.name.removeprefix(PREFIX).lower()))
+            for setting in SETTINGS
+        }
+
+
+#: Every setting, in the order in which a user meets them.
+SETTINGS: tuple[Setting, ...] = tuple(
+    Setting(PREFIX + entry.name.upper(), *entry.metadata["setting"])
+    for entry in fields(FocusConfig)
+)
+
+
+def _parsed(setting: Setting, value: Any) -> Any:
+    try:
+        return setting.kind.parse(value)
+    except (ValueError, TypeError):  # TypeError: an unhashable value where a name belongs
+        shown = repr(value)
+        if len(shown) > _SHOWN:
+            shown = shown[: _SHOWN - 1] + "…"
+        raise SettingError(
+            f"{setting.name} = {shown} cannot be used: give {setting.kind.expects}, "
+            f"or leave it out for {_plain(setting.default)!r}"
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value

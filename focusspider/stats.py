@@ -1,0 +1,210 @@
+"""Every key that focusspider counts under in Scrapy's statistics.
+
+The keys are an interface: ``focus/<stage>/<event>``, counted after the act. To add one,
+write one line: ``NAME = _stat(key, meaning, advice)``. A key with reasons has a part for
+each, ``<key>/<reason>``, and :func:`count_reason` keeps their sum equal to the whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.statscollectors import StatsCollector
+
+__all__ = ["STATS", "SUMS", "Stat", "count_reason", "is_known", "unequal_sums"]
+
+
+class Stat(NamedTuple):
+    """A key, what it counts, and what a surprising value means and asks for.
+
+    ``reasons`` maps the last part of ``<key>/<reason>`` to its meaning.
+    """
+
+    key: str
+    meaning: str
+    advice: str
+    reasons: Mapping[str, str]
+
+
+_stats: dict[str, Stat] = {}
+
+
+def _stat(key: str, meaning: str, advice: str = "", **reasons: str) -> str:
+    _stats[key] = Stat(key, meaning, advice, reasons)
+    return key
+
+
+PAGE_FETCHED = _stat(
+    "focus/page/fetched",
+    "HTML pages that were fetched, parsed and judged.",
+    "Fewer than the limit of pages: the frontier ran empty; see focus/link/refused.",
+)
+PAGE_RELEVANT = _stat(
+    "focus/page/relevant",
+    "Pages of focus/page/fetched that were judged relevant.",
+    "None: the threshold is too high, or the keywords are not the words of the pages.",
+)
+PAGE_IRRELEVANT = _stat(
+    "focus/page/irrelevant",
+    "Pages of focus/page/fetched that were judged not relevant.",
+    "Nearly all: take seeds that are closer to the topic, or another strategy.",
+)
+PAGE_DUPLICATE_CONTENT = _stat(
+    "focus/page/duplicate_content",
+    "Pages of focus/page/fetched whose text another URL had brought before.",
+    "Many: a site has several addresses for a page; deny some in [sites].",
+)
+PAGE_NOT_HTML = _stat(
+    "focus/page/not_html",
+    "Responses that are no HTML page; they are passed over.",
+    "Many: links lead to files; deny their extensions in [sites] with re:.",
+)
+PAGE_FAILED = _stat(
+    "focus/page/failed",
+    "Requests that brought no page.",
+    "Look at the reason that leads, then in the log for its first URL.",
+    http="The status was an error, such as 404 or 500.",
+    dns="The host's name was not found.",
+    timeout="No answer within DOWNLOAD_TIMEOUT.",
+    connection="The connection was refused, lost or not trusted.",
+    robots="robots.txt forbids the URL.",
+    too_large="The body was larger than DOWNLOAD_MAXSIZE.",
+    redirects="There were more redirects than REDIRECT_MAX_TIMES.",
+    ignored="A downloader middleware refused the request.",
+    parse="The body could not be parsed.",
+    other="Anything else; the log has the error.",
+)
+TARGET_FETCHED = _stat(
+    "focus/target/fetched",
+    "Targets of the topic that were read, from files or the web.",
+)
+TARGET_FAILED = _stat(
+    "focus/target/failed",
+    "Targets that could not be read; the crawl goes on without them.",
+    "Mend their URLs in the topic: each is an example of what you want.",
+)
+LINK_FOUND = _stat(
+    "focus/link/found",
+    "Links of the pages that were fetched.",
+    "None: the pages need JavaScript, or the seeds are no pages with links.",
+)
+LINK_PUSHED = _stat(
+    "focus/link/pushed",
+    "Links that were new and went into the frontier.",
+)
+LINK_KNOWN = _stat(
+    "focus/link/known",
+    "Links whose URL the frontier knew; it may have been raised.",
+)
+LINK_REFUSED = _stat(
+    "focus/link/refused",
+    "Links that were not followed.",
+    "Look at the reason that leads.",
+    scheme="Neither http nor https: mailto, javascript, data, ftp …",
+    invalid="No URL can be made of it.",
+    credentials="The URL holds a user name or a password.",
+    too_long="Longer than URLLENGTH_LIMIT.",
+    offsite="Outside [sites] of the topic or the spider's allowed_domains.",
+    depth="Deeper than the topic's limit or DEPTH_LIMIT.",
+    hosts="Its host would be one more than the topic's limit of hosts.",
+    host_full="Its host has had the topic's limit of pages a host.",
+    segment_repeats="A segment of its path repeats more than FOCUS_MAX_SEGMENT_REPEATS: a trap.",
+    links="It comes after the first FOCUS_MAX_LINKS of its page.",
+)
+FRONTIER_WAITING = _stat(
+    "focus/frontier/waiting",
+    "Requests that waited when the crawl closed.",
+)
+FRONTIER_LEASED = _stat(
+    "focus/frontier/leased",
+    "Requests that were with the downloader when the crawl closed.",
+)
+FRONTIER_DONE = _stat("focus/frontier/done", "Requests that brought a response.")
+FRONTIER_DROPPED = _stat(
+    "focus/frontier/dropped",
+    "Requests that were given up; see focus/page/failed for the reasons.",
+)
+FRONTIER_EVICTED = _stat(
+    "focus/frontier/evicted",
+    "Waiting requests that gave way to better ones, at FOCUS_FRONTIER_MAX.",
+    "Many, and memory is left: raise FOCUS_FRONTIER_MAX.",
+)
+FRONTIER_UNSERIALIZABLE = _stat(
+    "focus/frontier/unserializable",
+    "Requests that can be kept in memory only, and are lost when the process dies.",
+    "Use methods of the spider as callbacks, and JSON-safe meta and cb_kwargs.",
+)
+FRONTIER_RETRIED = _stat(
+    "focus/frontier/retried",
+    "Requests that went back into the frontier to be tried again.",
+)
+FRONTIER_REDIRECT_KNOWN = _stat(
+    "focus/frontier/redirect_known",
+    "Redirects to a URL that the frontier knew; the page is not fetched twice.",
+)
+REQUEST_SCHEDULED = _stat(
+    "focus/request/scheduled",
+    "Requests that came by Scrapy's own door and went into the frontier.",
+)
+REQUEST_KNOWN = _stat(
+    "focus/request/known",
+    "Requests that came by Scrapy's own door and were known already.",
+)
+ITEM_EXPORTED = _stat(
+    "focus/item/exported",
+    "Items that were written to the run's folder.",
+    "Fewer than focus/page/relevant: an item pipeline drops them.",
+)
+STRATEGY_RERANK = _stat(
+    "focus/strategy/rerank",
+    "Times that the strategy gave waiting requests new priorities.",
+)
+
+#: Every key, in the order in which a page meets them.
+STATS: tuple[Stat, ...] = tuple(_stats.values())
+
+#: (whole, parts): at the end of a crawl the parts sum to the whole.
+SUMS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (PAGE_FETCHED, (PAGE_RELEVANT, PAGE_IRRELEVANT)),
+    (LINK_FOUND, (LINK_PUSHED, LINK_KNOWN, LINK_REFUSED)),
+)
+
+
+def count_reason(stats: StatsCollector, key: str, reason: str, count: int = 1) -> None:
+    """Count under ``<key>/<reason>`` and under the key itself."""
+    stats.inc_value(f"{key}/{reason}", count)
+    stats.inc_value(key, count)
+
+
+def is_known(key: str) -> bool:
+    """Return whether a key is in :data:`STATS`, or is one of a key's reasons.
+
+    >>> is_known("focus/link/refused/depth"), is_known("focus/link/refused/mood")
+    (True, False)
+    """
+    if key in _stats:
+        return True
+    whole, _, reason = key.rpartition("/")
+    return whole in _stats and reason in _stats[whole].reasons
+
+
+def unequal_sums(values: Mapping[str, int]) -> list[str]:
+    """Return a line for each whole of the statistics that its parts do not sum to.
+
+    >>> unequal_sums({"focus/page/fetched": 3, "focus/page/relevant": 1})
+    ['focus/page/fetched = 3, its parts sum to 1']
+    """
+    lines = []
+    reasons = tuple(
+        (stat.key, tuple(f"{stat.key}/{reason}" for reason in stat.reasons))
+        for stat in STATS
+        if stat.reasons
+    )
+    for whole, parts in SUMS + reasons:
+        total = sum(values.get(part, 0) for part in parts)
+        if total != values.get(whole, 0):
+            lines.append(f"{whole} = {values.get(whole, 0)}, its parts sum to {total}")
+    return lines
