@@ -1,0 +1,67 @@
+"""The topic as terms: what strategies and judges compare pages with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from focusspider.errors import TopicError
+
+if TYPE_CHECKING:
+    from focusspider.page import Page
+    from focusspider.text import Analyzer, Terms
+    from focusspider.topic import Topic
+
+__all__ = ["TargetPage", "TopicProfile"]
+
+
+class TargetPage(NamedTuple):
+    """A page that is what the user wants."""
+
+    url: str
+    terms: Terms
+
+
+class TopicProfile:
+    """What strategies and judges know of a topic; complete before the first page.
+
+    Parameters
+    ----------
+    topic
+        The topic; its keywords and description are analysed in its language.
+    analyzer
+        Makes terms of text.
+
+    Attributes
+    ----------
+    keywords, description, query
+        Terms of the keywords, of the description, and of both.
+    phrases
+        The keywords as they were written.
+    seed_hosts
+        Fully qualified host names of the seeds, in lower case.
+    targets
+        The target pages, in the order in which they were read.
+    """
+
+    def __init__(self, topic: Topic, analyzer: Analyzer) -> None:
+        self.topic = topic
+        self.analyzer = analyzer
+        self.phrases: tuple[str, ...] = topic.keywords
+        keywords = "\n".join(topic.keywords)
+        self.keywords: Terms = analyzer.terms(keywords)
+        self.description: Terms = analyzer.terms(topic.description)
+        self.query: Terms = analyzer.terms(f"{keywords}\n{topic.description}")
+        self.seed_hosts: frozenset[str] = frozenset(
+            (urlsplit(url).hostname or "").rstrip(".") for url in topic.seeds
+        )
+        self.targets: tuple[TargetPage, ...] = ()
+        if not self.query and not topic.targets:
+            raise TopicError(
+                f"{topic.source}: keywords and description leave no terms, since stop words and "
+                f"punctuation do not count; give words that the pages wanted use"
+            )
+
+    def add_target(self, page: Page) -> None:
+        """Add a page that is what the user wants; before the first page is judged."""
+        self.targets += (TargetPage(page.url, page.terms),)

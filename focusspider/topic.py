@@ -1,0 +1,296 @@
+"""Topic: what the user wants, and where to begin; from a TOML file or inline arguments.
+
+A topic is checked as a whole before the first request. What is wrong with it is one
+:class:`TopicError` that names the file and key (or the argument), the value and the remedy.
+The names of strategies and judges, and their parameters, are checked by their registries.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from focusspider.config import is_folder_name
+from focusspider.errors import TopicError, nearest
+from focusspider.sites import Sites
+from focusspider.topicvalues import ARGUMENTS, TopicValues
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ARGUMENTS", "Limits", "RelevanceSpec", "Sites", "Topic"]
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelevanceSpec:
+    """Which judge decides, from which relevance on (γ), and the judge's own parameters."""
+
+    kind: str | None = None
+    threshold: float | None = None
+    params: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Where a crawl ends; None is no limit.
+
+    ``pages`` is the budget, ``depth`` the links from a seed, ``hosts`` how many hosts are
+    crawled, ``pages_per_host`` the budget of each.
+    """
+
+    pages: int | None = None
+    depth: int | None = None
+    hosts: int | None = None
+    pages_per_host: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    """What the user wants.
+
+    Parameters
+    ----------
+    targets
+        URLs, or absolute paths of HTML files, of pages that are what the user wants.
+    base_dir
+        What relative paths in parameters are relative to: the folder of the topic file.
+    source
+        Where the topic came from, for messages: the file, or ``"arguments"``.
+    given
+        The keys that inline arguments set.
+    """
+
+    name: str = "topic"
+    keywords: tuple[str, ...] = ()
+    description: str = ""
+    language: str = "english"
+    seeds: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    strategy: str | None = None
+    strategy_params: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+    relevance: RelevanceSpec = field(default_factory=RelevanceSpec)
+    limits: Limits = field(default_factory=Limits)
+    sites: Sites = field(default_factory=Sites)
+    base_dir: str = "."
+    source: str = "arguments"
+    given: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_toml(cls, path: str | Path, arguments: Mapping[str, Any] | None = None) -> Topic:
+        """Read a topic file; arguments take the place of its values."""
+        path = Path(path)
+        values = TopicValues.from_table(_read(path), str(path), path.parent)
+        if "name" not in values.values:
+            values.values["name"] = _slug(path.stem)
+        values.override(arguments or {})
+        return _topic(values)
+
+    @classmethod
+    def from_arguments(cls, **arguments: Any) -> Topic:
+        """Make a topic of inline arguments alone, as Scrapyd gives them.
+
+        A list is comma-separated or JSON; ``strategy`` and ``relevance`` are a name, or a
+        JSON object as the table in a file. See :data:`ARGUMENTS`.
+        """
+        values = TopicValues({}, "arguments", Path())
+        values.override(arguments)
+        return _topic(values)
+
+    @classmethod
+    def load(
+        cls,
+        name: str | Path,
+        topics_dir: str | Path = "topics",
+        arguments: Mapping[str, Any] | None = None,
+    ) -> Topic:
+        """Read the topic file of a path, or of a name in the folder of topics."""
+        return cls.from_toml(_find(str(name), Path(topics_dir)), arguments)
+
+    def replace(self, **arguments: Any) -> Topic:
+        """Return the topic with inline arguments in the place of its values."""
+        values = TopicValues(
+            {
+                "name": self.name,
+                "keywords": self.keywords,
+                "description": self.description or None,
+                "language": self.language,
+                "seeds": self.seeds,
+                "targets": self.targets,
+                "strategy.name": self.strategy,
+                "strategy.params": dict(self.strategy_params),
+                "relevance.kind": self.relevance.kind,
+                "relevance.threshold": self.relevance.threshold,
+                "relevance.params": dict(self.relevance.params),
+                **{f"limits.{key}": value for key, value in asdict(self.limits).items()},
+                "sites.allow": self.sites.allow,
+                "sites.deny": self.sites.deny,
+            },
+            self.source,
+            Path(self.base_dir),
+            self.given,
+        )
+        values.override(arguments)
+        return _topic(values)
+
+    @property
+    def target_urls(self) -> tuple[str, ...]:
+        """The targets that are fetched."""
+        return tuple(target for target in self.targets if "://" in target)
+
+    @property
+    def target_files(self) -> tuple[Path, ...]:
+        """The targets that are read from files."""
+        return tuple(Path(target) for target in self.targets if "://" not in target)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the topic in the form of its file, JSON-safe, for ``run.json``."""
+        strategy = {"name": self.strategy, **self.strategy_params} if self.strategy else None
+        relevance = {
+            "kind": self.relevance.kind,
+            "threshold": self.relevance.threshold,
+            **self.relevance.params,
+        }
+        return {
+            "name": self.name,
+            "source": self.source,
+            "keywords": list(self.keywords),
+            "description": self.description,
+            "language": self.language,
+            "seeds": list(self.seeds),
+            "targets": list(self.targets),
+            "strategy": strategy,
+            "relevance": relevance,
+            "limits": asdict(self.limits),
+            "sites": {"allow": list(self.sites.allow), "deny": list(self.sites.deny)},
+        }
+
+
+def _topic(values: TopicValues) -> Topic:
+    """Check the values and make a topic of them."""
+    topic = Topic(
+        keywords=values.texts("keywords"),
+        description=values.text("description") or "",
+        language=values.language(),
+        seeds=values.urls("seeds"),
+        targets=values.targets(),
+        strategy=values.text("strategy.name"),
+        strategy_params=MappingProxyType(values.values.get("strategy.params", {})),
+        relevance=RelevanceSpec(
+            kind=values.text("relevance.kind"),
+            threshold=values.share("relevance.threshold"),
+            params=MappingProxyType(values.values.get("relevance.params", {})),
+        ),
+        limits=Limits(
+            pages=values.limit("limits.pages"),
+            depth=values.limit("limits.depth"),
+            hosts=values.limit("limits.hosts"),
+            pages_per_host=values.limit("limits.pages_per_host"),
+        ),
+        sites=Sites(allow=values.entries("sites.allow"), deny=values.entries("sites.deny")),
+        name=_name(values),
+        base_dir=str(values.folder),
+        source=values.source,
+        given=values.given,
+    )
+    _check_whole(topic, values)
+    return topic
+
+
+def _check_whole(topic: Topic, values: TopicValues) -> None:
+    """Check what no single value shows."""
+    if not (topic.keywords or topic.description or topic.targets):
+        raise TopicError(
+            f"{topic.source}: the topic is empty; give keywords, a description or targets"
+        )
+    if not topic.seeds:
+        raise TopicError(
+            f"{topic.source}: there are no seeds; give the URLs that the crawl starts from"
+        )
+    if not any(topic.sites.allows(url) for url in topic.seeds):
+        raise TopicError(
+            f"{values.place('sites')} forbids every seed, such as {topic.seeds[0]}; "
+            f"allow their sites, or take other seeds"
+        )
+    hosts = len({urlsplit(url).hostname for url in topic.seeds})
+    if topic.limits.hosts is not None and topic.limits.hosts < hosts:
+        raise values.error(
+            "limits.hosts",
+            topic.limits.hosts,
+            f"the seeds are on {hosts} hosts; raise the limit, or take seeds out",
+        )
+
+
+def _name(values: TopicValues) -> str:
+    name = values.text("name")
+    if name is None:  # inline: the first thing that says what it is about
+        keywords, seeds = values.texts("keywords"), values.texts("seeds")
+        first = keywords[0] if keywords else urlsplit(seeds[0]).hostname if seeds else None
+        return _slug(first or "topic")
+    if not is_folder_name(name):
+        raise values.error(
+            "name",
+            name,
+            "it names a folder of exports; give letters, digits, and - _ . + between them",
+        )
+    return name
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^\w.+-]+", "-", text)[:60].strip("-._+") or "topic"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        if path.is_dir():
+            raise TopicError(f"{path}: is a folder; name the topic file in it")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise TopicError(f"{path}: there is no such file; mend the path") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TopicError(f"{path}: cannot be read: {reason}") from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise TopicError(
+            f"{path}: line {line} holds the byte 0x{data[error.start]:02x}, which is not UTF-8; "
+            f"save the file as UTF-8"
+        ) from None
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise TopicError(f"{path}: is not TOML: {error}; mend that line") from None
+
+
+def _find(name: str, topics_dir: Path) -> Path:
+    """Return the file of a path, or of a name in the folder of topics."""
+    path = Path(name)
+    if name.endswith(".toml"):
+        inside = topics_dir / path
+        return inside if inside.is_file() and not path.is_file() else path
+    if path.is_file():
+        return path
+    inside = topics_dir / f"{name}.toml"
+    if inside.is_file():
+        return inside
+    if not topics_dir.is_dir():
+        raise TopicError(
+            f"topic {name!r}: there is no folder {topics_dir} to look in; "
+            f"give the path of a topic file, or set FOCUS_TOPICS_DIR"
+        )
+    known = sorted(
+        file.relative_to(topics_dir).with_suffix("").as_posix()
+        for file in topics_dir.rglob("*.toml")
+    )
+    raise TopicError(
+        f"topic {name!r}: there is no {inside}{nearest(name, known)}; "
+        f"topics there: {', '.join(known) or 'none'}"
+    )

@@ -1,0 +1,319 @@
+"""The values of a topic as a person wrote them, and the checks that each must pass.
+
+Every failure is one :class:`TopicError` that names where the value is (a file's key or an
+argument), the value, and the remedy.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import Stemmer
+
+from focusspider.errors import TopicError, nearest
+from focusspider.sites import check_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+    from pathlib import Path
+
+__all__ = ["ARGUMENTS", "TABLES", "TOP_KEYS", "TopicValues", "url_problem"]
+
+#: The keys of a topic file, and of its tables. A table with None holds other keys too:
+#: they are the parameters of a strategy or a judge.
+TOP_KEYS = (
+    "name",
+    "keywords",
+    "description",
+    "language",
+    "seeds",
+    "targets",
+    "strategy",
+    "relevance",
+    "limits",
+    "sites",
+)
+TABLES = {
+    "strategy": ("name",),
+    "relevance": ("kind", "threshold"),
+    "limits": ("pages", "depth", "hosts", "pages_per_host"),
+    "sites": ("allow", "deny"),
+}
+_OPEN = {"strategy": "name", "relevance": "kind"}  # with parameters; the key that a string sets
+#: Inline arguments, and the key that each one sets.
+ARGUMENTS = {key: key for key in TOP_KEYS[:8]} | {
+    "threshold": "relevance.threshold",
+    **{key: f"limits.{key}" for key in TABLES["limits"]},
+    **{key: f"sites.{key}" for key in TABLES["sites"]},
+}
+_LISTS = {"keywords", "seeds", "targets", "allow", "deny"}
+_WHOLE = {*TABLES["limits"]}
+
+_SHOWN = 80  # characters of a wrong value in a message
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(//)?", re.IGNORECASE)
+_OTHER_SCHEMES = {"about", "data", "file", "ftp", "http", "https", "javascript", "mailto", "tel"}
+_LABEL = re.compile(r"[\w-]{1,63}")
+_TAG = re.compile(rb"<[!/]?[a-zA-Z][^<>]*>")
+_HEAD = 65_536  # bytes of a target file in which a tag must occur
+_LANGUAGES = tuple(name for name in Stemmer.algorithms() if "porter" not in name)
+
+
+def shown(value: object) -> str:
+    """Return a value as TOML and JSON write it, shortened, without a URL's credentials."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = re.sub(r"//[^/@\s\"]*@", "//…@", text)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+class TopicValues:
+    """Values by their dotted key (``limits.pages``), each with where it came from."""
+
+    def __init__(
+        self, values: Mapping[str, Any], source: str, folder: Path, given: AbstractSet[str] = set()
+    ) -> None:
+        self.values = dict(values)
+        self.source = source
+        self.folder = folder
+        self.given = frozenset(given)  # dotted keys that an argument set
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], source: str, folder: Path) -> TopicValues:
+        """Take the values of a topic file, and refuse the keys that it should not have."""
+        reader = cls({}, source, folder)
+        for key, value in table.items():
+            if key not in TOP_KEYS:
+                raise TopicError(
+                    f"{source}: {key} is not a key of a topic{nearest(key, TOP_KEYS)}; "
+                    f"known: {', '.join(TOP_KEYS)}"
+                )
+            if key in TABLES:
+                reader.set_table(key, value)
+            else:
+                reader.values[key] = value
+        return reader
+
+    def set_table(self, key: str, value: Any) -> None:
+        """Take a table; the name of a strategy or a judge may stand for one."""
+        known = TABLES[key]
+        if key in _OPEN and isinstance(value, str):
+            value = {_OPEN[key]: value}
+        if not isinstance(value, Mapping):
+            form = "a name, or a table" if key in _OPEN else "a table"
+            raise self.error(key, value, f"give {form}: [{key}] with {', '.join(known)}")
+        rest = {name: entry for name, entry in value.items() if name not in known}
+        if rest and key not in _OPEN:
+            name = next(iter(rest))
+            raise TopicError(
+                f"{self.source}: {key}.{name} is not a key of [{key}]{nearest(name, known)}; "
+                f"known: {', '.join(known)}"
+            )
+        self.values.update(
+            {f"{key}.{name}": value[name] for name in known if name in value},
+        )
+        if key in _OPEN:
+            self.values[f"{key}.params"] = rest
+
+    def override(self, arguments: Mapping[str, Any]) -> None:
+        """Put inline arguments in the place of values; an empty one leaves a value out."""
+        given = set(self.given)
+        for name, value in arguments.items():
+            if name not in ARGUMENTS:
+                raise TopicError(
+                    f"argument {name} is not known{nearest(name, ARGUMENTS)}; "
+                    f"known: {', '.join(ARGUMENTS)}"
+                )
+            if value is None:
+                continue
+            key = ARGUMENTS[name]
+            given |= {key, *(f"{key}.{part}" for part in TABLES.get(key, ()))}
+            self.given = frozenset(given)
+            if key in _OPEN:
+                self._override_open(key, value)
+            elif value == "":
+                self.values.pop(key, None)
+            else:
+                self.values[key] = _from_argument(name, value)
+
+    def _override_open(self, key: str, value: Any) -> None:
+        """Set a strategy or judge; another one than before takes nothing over."""
+        before = {k: self.values.pop(k) for k in tuple(self.values) if k.startswith(f"{key}.")}
+        if isinstance(value, str) and value.lstrip().startswith("{"):
+            value = _from_json(value)
+        if value == "":
+            return
+        self.set_table(key, value)
+        name = f"{key}.{_OPEN[key]}"
+        if isinstance(value, str) and before.get(name) == self.values[name]:
+            self.values.update(before)
+
+    def place(self, key: str) -> str:
+        """Say where a value stands, for a message."""
+        if key in self.given:
+            return f"argument {key.rpartition('.')[2] if key not in ARGUMENTS else key}"
+        return f"{self.source}: {key}"
+
+    def error(self, key: str, value: object, remedy: str) -> TopicError:
+        """Return the error of a value that cannot be used."""
+        return TopicError(f"{self.place(key)} = {shown(value)}: {remedy}")
+
+    def entry_error(self, key: str, entry: object, problem: str) -> TopicError:
+        """Return the error of one entry of a list."""
+        return TopicError(f"{self.place(key)}: {shown(entry)} {problem}")
+
+    def text(self, key: str) -> str | None:
+        """Return a text without the white space around it."""
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(key, value, "give a text that is not empty, or leave it out")
+        return value.strip()
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts, each once."""
+        value = self.values.get(key, ())
+        if isinstance(value, str) or not isinstance(value, (list, tuple)):
+            raise self.error(key, value, "give a list of texts")
+        for entry in value:
+            if not isinstance(entry, str) or not entry.strip():
+                raise self.entry_error(key, entry, "is no text; give texts that are not empty")
+        return tuple(dict.fromkeys(entry.strip() for entry in value))
+
+    def language(self) -> str:
+        """Return the language of the topic, as the stemmer names it."""
+        language = (self.text("language") or "english").lower()
+        if language not in _LANGUAGES:
+            raise self.error(
+                "language",
+                language,
+                f"is not a known language{nearest(language, _LANGUAGES)}; "
+                f"known: {', '.join(_LANGUAGES)}",
+            )
+        return language
+
+    def limit(self, key: str) -> int | None:
+        """Return a limit, a whole number of 1 or more; None is no limit."""
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise self.error(
+                key, value, "give a whole number of 1 or more, or leave it out for no limit"
+            )
+        return value
+
+    def share(self, key: str) -> float | None:
+        """Return a number in [0, 1]."""
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            raise self.error(key, value, "give a number from 0 to 1")
+        return float(value)
+
+    def urls(self, key: str) -> tuple[str, ...]:
+        """Return a list of URLs that a crawl can fetch."""
+        urls = self.texts(key)
+        for url in urls:
+            if problem := url_problem(url):
+                raise self.entry_error(key, url, problem)
+        return urls
+
+    def targets(self) -> tuple[str, ...]:
+        """Return the targets: URLs, and absolute paths of HTML files."""
+        targets = []
+        for target in self.texts("targets"):
+            if _SCHEME.match(target):
+                problem = url_problem(target)
+            else:
+                path = (self.folder / target).absolute()
+                problem = _file_problem(path)
+            if problem:
+                raise self.entry_error("targets", target, problem)
+            targets.append(target if _SCHEME.match(target) else str(path))
+        return tuple(dict.fromkeys(targets))
+
+    def entries(self, key: str) -> tuple[str, ...]:
+        """Return a list of sites."""
+        entries = self.texts(key)
+        for entry in entries:
+            try:
+                check_entry(entry)
+            except ValueError as error:
+                raise self.entry_error(key, entry, str(error)) from None
+        return entries
+
+
+def url_problem(url: str) -> str | None:
+    """Return what is wrong with a URL, with the remedy; None where nothing is."""
+    if any(character.isspace() or not character.isprintable() for character in url):
+        return "holds white space or control characters; write a space as %20"
+    match = _SCHEME.match(url)
+    scheme = match[1].lower() if match else ""
+    if match is None or (not match[2] and scheme not in _OTHER_SCHEMES):
+        return f"has no scheme; write {shown('https://' + url.lstrip('/'))}"
+    if scheme not in ("http", "https"):
+        return f"has the scheme {scheme}; only http and https can be crawled"
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        _ = parts.port
+    except ValueError as error:
+        return f"is no URL: {error}"
+    if "@" in parts.netloc:
+        return "holds credentials, which would reach logs and exports; take them out"
+    if not host:
+        return "has no host; write https://HOST/PATH"
+    if not host.isascii() or ":" in host:  # a name in another script, or an IPv6 address
+        return None
+    if not all(_LABEL.fullmatch(label) for label in host.removesuffix(".").split(".")):
+        return f"has a host that cannot exist: {shown(host)}"
+    return None
+
+
+def _file_problem(path: Path) -> str | None:
+    if path.is_dir():
+        return "is a folder; name its HTML files one by one"
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except FileNotFoundError:
+        return f"is no file ({path} does not exist), and a URL starts with http:// or https://"
+    except (OSError, ValueError) as error:
+        return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    if not head.strip():
+        return "is an empty file; give an HTML page"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        head = head.replace(b"\0", b"")  # UTF-16
+    if b"\0" in head or not _TAG.search(head):
+        return "holds no HTML; save the page as HTML"
+    return None
+
+
+def _from_argument(name: str, value: Any) -> Any:
+    """Turn the text of an inline argument into the value that a file would hold."""
+    if not isinstance(value, str):
+        return value
+    if name in _LISTS:
+        if value.lstrip().startswith("["):
+            return _from_json(value)
+        return [entry for entry in value.split(",") if entry.strip()]
+    if name in _WHOLE and re.fullmatch(r"\s*[+-]?\d[\d_]*\s*", value):
+        return int(value.rstrip("_ "))
+    if name == "threshold":
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _from_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
