@@ -1,1 +1,251 @@
-"""What makes two URLs, or two requests, one and the same."""
+"""What a link points to, and what makes two URLs, or two requests, one and the same.
+
+A link is resolved as a browser does it: whitespace and control characters go, a backslash
+is a slash, dot segments are resolved, hosts are in ASCII and lower case, and the fragment
+is cut off. It is not made canonical: the order of a query's parameters is the page's.
+That two orders are one page is the fingerprint's business.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from scrapy import Request
+from scrapy.utils.request import RequestFingerprinter
+from w3lib.url import safe_url_string
+
+from focusspider.errors import FocusError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = [
+    "MAX_URL_LENGTH",
+    "BaseURL",
+    "Fingerprinter",
+    "RefusedURLError",
+    "host_of",
+    "resolve",
+]
+
+#: Scrapy's default for ``URLLENGTH_LIMIT``.
+MAX_URL_LENGTH = 2083
+
+# An authority that needs no work: lower case, no port, no credentials, and no IPv4 or IDNA
+# oddities, which a last label of letters rules out.
+_HOST = r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,24}"
+# A path, without dot segments, of characters that no step changes, and a query of such.
+_PATH = r"(?:/(?!\.{1,2}(?:[/?]|\Z))[A-Za-z0-9._~!$&()*+,;=:@-]*)+"
+_QUERY = r"(?:\?[A-Za-z0-9._~!$&()*+,;=:@/-]+)?"
+_PLAIN = re.compile(rf"https?://{_HOST}{_PATH}{_QUERY}", re.ASCII)
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_EDGES = "".join(map(chr, range(0x21)))
+_REMOVED = re.compile(r"[\t\n\r]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_FORBIDDEN_HOST = re.compile(r"[\x00-\x20\"#%/<>?@\[\\\]^`{|}\x7f]|[^\x00-\x7f]")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class RefusedURLError(FocusError, ValueError):
+    """A link leads nowhere that can be requested; ``reason`` is a short word for the stats.
+
+    ``empty``, ``scheme`` (neither http nor https), ``credentials``, ``too_long``,
+    ``invalid`` (host, port or base).
+    """
+
+    def __init__(self, reason: str, href: str) -> None:
+        self.reason = reason
+        super().__init__(f"link {href[:200]!r} is refused: {reason}")
+
+
+class BaseURL:
+    """The URL that the links of a page are relative to.
+
+    Parameters
+    ----------
+    url : str
+        Absolute URL of the page, or of its ``<base>``.
+    max_length : int
+        Longest URL, in characters, that is returned.
+    encoding : str
+        Of the page: browsers write what is not ASCII in a query in it, and in a path
+        always in UTF-8.
+    """
+
+    __slots__ = ("_directory", "_origin", "encoding", "max_length", "url")
+
+    def __init__(self, url: str, max_length: int = MAX_URL_LENGTH, encoding: str = "utf-8") -> None:
+        self.url = url
+        self.max_length = max_length
+        self.encoding = encoding
+        plain = url.partition("#")[0]
+        if not _PLAIN.fullmatch(plain):
+            self._origin = self._directory = ""
+            return
+        path = plain.partition("?")[0]
+        self._origin = path[: path.index("/", 8)]
+        self._directory = path[: path.rindex("/")]
+
+    def resolve(self, href: str) -> str:
+        """Return the absolute URL that a browser would request for ``href``.
+
+        Raises
+        ------
+        RefusedURLError
+            Where there is none, or none that a crawler should ask for.
+        """
+        target = href.partition("#")[0]
+        if self._origin and target:
+            if target[0] == "/":
+                url = self._origin + target
+            elif target.startswith(("http://", "https://")):
+                url = target
+            else:
+                url = f"{self._directory}/{target}"
+            # A relative reference with a colon in its first segment would be a scheme.
+            if (
+                len(url) <= self.max_length
+                and _PLAIN.fullmatch(url)
+                and target[:2] != "//"
+                and (url is target or ":" not in target)
+                and target[0] != "?"
+            ):
+                return url
+        return _resolve(self.url, href, self.max_length, self.encoding)
+
+
+def resolve(base: str, href: str, max_length: int = MAX_URL_LENGTH) -> str:
+    """Return the absolute URL that a link of the page ``base`` leads to.
+
+    >>> resolve("http://a.example/b/c.html", " ../D.html#top ")
+    'http://a.example/D.html'
+    >>> resolve("http://a.example/b/", "mailto:x@a.example")
+    Traceback (most recent call last):
+    focusspider.urls.RefusedURLError: link 'mailto:x@a.example' is refused: scheme
+    """
+    return _base(base, max_length).resolve(href)
+
+
+@lru_cache(maxsize=256)
+def _base(url: str, max_length: int) -> BaseURL:
+    return BaseURL(url, max_length)
+
+
+def _resolve(base: str, href: str, max_length: int, encoding: str) -> str:
+    """Resolve any link, by the library's functions."""
+    target = _SURROGATE.sub("\ufffd", _REMOVED.sub("", href.strip(_EDGES)))
+    scheme = _SCHEME.match(target)
+    if scheme and scheme[1].lower() not in _DEFAULT_PORTS:
+        raise RefusedURLError("scheme", href)
+    target = target.partition("#")[0]
+    if not target and not href.strip(_EDGES):
+        raise RefusedURLError("empty", href)
+    if len(target) > max_length:
+        raise RefusedURLError("too_long", href)
+    before, mark, query = target.partition("?")
+    before = before.replace("\\", "/")
+    before = re.sub(r"\A(https?:)?/{2,}", r"\1//", before, flags=re.IGNORECASE)
+    try:
+        url = urljoin(base, before + mark + query) if before + mark else base
+        parts = urlsplit(url.partition("#")[0])
+        port = parts.port
+        host = parts.hostname
+    except ValueError:
+        raise RefusedURLError("invalid", href) from None
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise RefusedURLError("scheme", href)
+    if "@" in parts.netloc:
+        raise RefusedURLError("credentials", href)
+    host = _host(host or "")
+    if not host:
+        raise RefusedURLError("invalid", href)
+    if port is not None and port != _DEFAULT_PORTS[parts.scheme]:
+        host = f"{host}:{port}"
+    url = urlunsplit((parts.scheme, host, _without_dots(parts.path) or "/", parts.query, ""))
+    try:
+        url = safe_url_string(url, encoding)
+    except (UnicodeEncodeError, LookupError):
+        url = safe_url_string(url)
+    if len(url) > max_length:
+        raise RefusedURLError("too_long", href)
+    return url
+
+
+def _host(host: str) -> str:
+    """Return a host in ASCII, or ``""`` where no name server could know it."""
+    if ":" in host:
+        try:
+            return f"[{ipaddress.IPv6Address(host)}]"
+        except ValueError:
+            return ""
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode("ascii")
+        except UnicodeError:
+            return ""
+    host = host.lower()
+    labels = host.removesuffix(".").split(".")
+    if _FORBIDDEN_HOST.search(host) or not all(0 < len(label) < 64 for label in labels):
+        return ""
+    return host
+
+
+def _without_dots(path: str) -> str:
+    """Resolve the dot segments of an absolute path (RFC 3986, 5.2.4), ``%2e`` too."""
+    if "/." not in path and "/%2" not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for segment in segments:
+        plain = segment.replace("%2e", ".").replace("%2E", ".")
+        if plain == "..":
+            del kept[-1:]
+        elif plain != ".":
+            kept.append(segment)
+    if segments[-1].replace("%2e", ".").replace("%2E", ".") in {".", ".."}:
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL, without port: the name of Scrapy's downloader slot.
+
+    >>> host_of("https://a.example:8080/b"), host_of("nonsense")
+    ('a.example', '')
+    """
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+class _RequestFingerprinter(Protocol):
+    def fingerprint(self, request: Request) -> bytes: ...
+
+
+class Fingerprinter:
+    """Scrapy's fingerprints, faster for plain URLs.
+
+    Parameters
+    ----------
+    request_fingerprinter : object
+        ``crawler.request_fingerprinter``. Where it is Scrapy's own class, a URL that
+        canonicalisation would leave as it is gets the same SHA1 without a Request; with
+        any other class each URL goes through a Request.
+    """
+
+    def __init__(self, request_fingerprinter: _RequestFingerprinter | Any) -> None:
+        self._fingerprint = request_fingerprinter.fingerprint
+        self._shortcut = type(request_fingerprinter) is RequestFingerprinter
+
+    def of_url(self, url: str) -> bytes:
+        """Return the fingerprint of a GET request for a URL."""
+        return bytes(self._fingerprint(Request(url)))
+
+    def of_request(self, request: Request) -> bytes:
+        """Return the fingerprint of a request."""
+        return bytes(self._fingerprint(request))
