@@ -4,20 +4,22 @@ Nothing heavy is imported here. ``scrapy list`` in a project that has focusspide
 installed must stay as fast as it was without it.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from focusspider.addon import FocusAddon as FocusAddon
     from focusspider.scheduler import FocusScheduler as FocusScheduler
 
 __version__ = "0.1.0"
 
-__all__ = ["FocusScheduler", "__version__"]
+__all__ = ["FocusAddon", "FocusScheduler", "__version__"]
+
+_LAZY = {"FocusAddon": "focusspider.addon", "FocusScheduler": "focusspider.scheduler"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the public classes when they are first asked for."""
-    if name == "FocusScheduler":
-        from focusspider.scheduler import FocusScheduler
-
-        return FocusScheduler
-    raise AttributeError(f"module 'focusspider' has no attribute {name!r}")
+    """Import a public class when it is first asked for."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'focusspider' has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)

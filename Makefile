@@ -1,0 +1,52 @@
+# Two commands do everything on a fresh machine with Python: make crawl, make test.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PORT ?= 8480
+
+# One BLAS thread: crawls and tests are quicker with it on a shared machine, and repeatable.
+export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+.PHONY: help setup crawl test lint serve-sample clean
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: $(READY) ## make the virtual environment
+
+$(READY): pyproject.toml constraints.txt
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --clear --python $(PYTHON) $(VENV) && \
+	  uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[all,dev]'; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint constraints.txt --editable '.[all,dev]'; \
+	fi
+	@touch $@
+
+crawl: $(READY) ## crawl the bundled sample web, and the same web breadth-first beside it
+	@run=$$(date -u +%Y%m%dT%H%M%SZ) && \
+	$(BIN)/scrapy crawl focus -a topic=topics/sample.toml \
+	  -s FOCUS_REPLAY=sample -s FOCUS_RUN=$$run -L WARNING && \
+	$(BIN)/scrapy crawl focus -a topic=topics/sample.toml -a strategy=breadth-first \
+	  -s FOCUS_REPLAY=sample -s FOCUS_RUN=$$run-breadth-first -L WARNING && \
+	$(BIN)/scrapy focus-summary exports/sample/$$run exports/sample/$$run-breadth-first
+
+test: $(READY) ## run every test
+	$(BIN)/python -m pytest
+
+lint: $(READY) ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+serve-sample: $(READY) ## serve the sample web over HTTP on loopback (PORT=8480)
+	$(BIN)/python -m focusspider.replay.server --port $(PORT) sample
+
+clean: ## remove what make made; the runs in exports/ stay
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

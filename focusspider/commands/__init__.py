@@ -1,0 +1,1 @@
+"""``scrapy focus-*``: the commands that focusspider adds to Scrapy's."""

@@ -1,0 +1,407 @@
+"""A Scrapy scheduler that keeps priority and politeness together.
+
+It has two doors. Requests that a spider yields come in by Scrapy's own
+(:meth:`FocusScheduler.enqueue_request`). Links come in by the second
+(:meth:`FocusScheduler.push_links`): a Request that turns out a duplicate costs more than
+the rest of its link, so a Request is built when the link is leased. Both meet the same
+frontier and the same limits.
+
+It is useful without the rest of focusspider: with ``SCHEDULER =
+"focusspider.FocusScheduler"`` alone, priorities are the user's own ``Request.priority``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy import Request, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import CloseSpider
+from scrapy.utils.asyncio import call_later
+
+from focusspider import stats
+from focusspider.config import FocusConfig
+from focusspider.engine import in_progress, wake
+from focusspider.frontier import Entry, Outcome
+from focusspider.frontier.memory import MemoryFrontier
+from focusspider.politeness import Politeness
+from focusspider.priority import PRIORITY_MAX
+from focusspider.scope import Scope
+from focusspider.session import META, Session
+from focusspider.urls import Fingerprinter, host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+    from focusspider.frontier import Frontier
+
+__all__ = ["FocusScheduler", "ScoredLink", "request_priority"]
+
+logger = logging.getLogger(__name__)
+
+#: Characters of an anchor that wait with a link: enough for a log line and an item.
+_ANCHOR_KEPT = 200
+
+
+class ScoredLink(NamedTuple):
+    """A link at the second door, with what a strategy gave it."""
+
+    url: str
+    priority: int
+    anchor: str
+    explain: Mapping[str, float] | None = None
+
+
+@dataclass(slots=True)
+class _Lease:
+    fingerprint: bytes
+    host: str
+    downloading: bool = True
+    outcome: Outcome | None = Outcome.DROPPED  # None: settled already
+
+
+class FocusScheduler(BaseScheduler):
+    """Feeds the engine from a :class:`~focusspider.frontier.Frontier`.
+
+    Parameters
+    ----------
+    frontier, politeness, scope, fingerprinter
+        what waits; which hosts may be asked; what belongs to the crawl; what is the same
+    crawler
+        for the engine's hints, the signals and the statistics
+    session
+        of a focused crawl, whose budget of pages is kept; None: there is no budget
+    """
+
+    def __init__(
+        self,
+        *,
+        frontier: Frontier,
+        politeness: Politeness,
+        scope: Scope,
+        fingerprinter: Fingerprinter,
+        crawler: Crawler,
+        session: Session | None = None,
+    ) -> None:
+        self.frontier = frontier
+        self.politeness = politeness
+        self.scope = scope
+        self.fingerprinter = fingerprinter
+        self.session = session
+        self._crawler = crawler
+        self._leases: dict[Request, _Lease] = {}
+        self._by_fingerprint: dict[bytes, _Lease] = {}
+        # one at a time means one page at a time: its links are pushed before the next lease
+        self._serial = crawler.settings.getint("CONCURRENT_REQUESTS") == 1
+        self._refetched = 0
+        self._timer_due: float | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> FocusScheduler:
+        """Build the scheduler of a crawl from its settings."""
+        settings = crawler.settings
+        config = FocusConfig.from_settings(settings)
+        session = Session.of(crawler)
+        assert crawler.engine is not None
+        assert crawler.request_fingerprinter is not None
+        downloader = crawler.engine.downloader
+        topic = session.topic if session else None
+        return cls(
+            frontier=MemoryFrontier(
+                max_size=config.frontier_max, host_share=config.frontier_host_share
+            ),
+            politeness=Politeness(
+                slots=downloader.slots, new_slot=_slot_defaults(crawler), clock=time.monotonic
+            ),
+            scope=Scope(
+                sites=topic.sites if topic else None,
+                limits=topic.limits if topic else None,
+                allowed_domains=getattr(crawler.spider, "allowed_domains", None) or (),
+                max_depth=settings.getint("DEPTH_LIMIT"),
+                max_segment_repeats=config.max_segment_repeats,
+            ),
+            fingerprinter=Fingerprinter(crawler.request_fingerprinter),
+            crawler=crawler,
+            session=session,
+        )
+
+    def open(self, spider: Spider) -> None:
+        """Listen to what the downloader and the engine say of our requests."""
+        self._spider = spider
+        connect = self._crawler.signals.connect
+        connect(self._left_downloader, signals.request_left_downloader)
+        connect(self._response_received, signals.response_received)
+        connect(self._idle, signals.spider_idle)
+
+    def close(self, reason: str) -> None:
+        """Settle what is finished, and count what is left."""
+        self._settle_finished()
+        for key, value in zip(
+            (
+                stats.FRONTIER_WAITING,
+                stats.FRONTIER_LEASED,
+                stats.FRONTIER_DONE,
+                stats.FRONTIER_DROPPED,
+                stats.FRONTIER_EVICTED,
+            ),
+            self.frontier.counts,
+            strict=True,
+        ):
+            self._stats.set_value(key, value)
+        self.frontier.close(reason)
+
+    @property
+    def _stats(self) -> StatsCollector:
+        assert self._crawler.stats is not None
+        return self._crawler.stats
+
+    def __len__(self) -> int:
+        return self.frontier.counts.waiting
+
+    def has_pending_requests(self) -> bool:
+        """Return whether anything waits that the budget still allows."""
+        return self.frontier.counts.waiting > 0 and self._budget() != 0
+
+    def _budget(self) -> int | None:
+        return self.session.remaining if self.session else None
+
+    # -- the two doors ---------------------------------------------------------------
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take a request that a spider or a middleware yields; False: it was refused."""
+        fingerprint = self.fingerprinter.of_request(request)
+        if "redirect_urls" in request.meta:
+            self._redirected(request)
+        if request.dont_filter:
+            lease = self._by_fingerprint.get(fingerprint)
+            if lease is not None and "retry_times" in request.meta:
+                self._retry(request, lease)
+                return True
+        host = self._host(request)
+        reason = self._refusal(request, host)
+        if reason:
+            stats.count_reason(self._stats, stats.REQUEST_REFUSED, reason)
+            return False
+        entry = Entry(fingerprint, host, self._priority(request), request)
+        pushed = self.frontier.push([entry])
+        if not pushed and request.dont_filter:
+            # the user wants it fetched once more: that takes an identity of its own
+            self._refetched += 1
+            again = hashlib.sha1(
+                fingerprint + str(self._refetched).encode(), usedforsecurity=False
+            ).digest()
+            pushed = self.frontier.push([entry._replace(fingerprint=again)])
+        if pushed:
+            self._stats.inc_value(stats.REQUEST_SCHEDULED)
+            return True
+        known = (
+            stats.FRONTIER_REDIRECT_KNOWN
+            if "redirect_urls" in request.meta
+            else stats.REQUEST_KNOWN
+        )
+        self._stats.inc_value(known)
+        return False
+
+    def push_links(
+        self,
+        links: Iterable[ScoredLink],
+        *,
+        depth: int,
+        parent: int = 0,
+        state: tuple[float, ...] | None = None,
+    ) -> int:
+        """Take the links of a page, and return how many were new.
+
+        ``depth`` is theirs, ``parent`` the number of the page in the crawl's log, and
+        ``state`` what they inherit from it.
+        """
+        entries = []
+        refused: Counter[str] = Counter()
+        found = 0
+        for link in links:
+            found += 1
+            host = host_of(link.url)
+            reason = self.scope.refuses(link.url, host, depth)
+            if reason:
+                refused[reason] += 1
+                continue
+            waiting = [link.url, depth, parent, link.anchor[:_ANCHOR_KEPT], state, link.explain]
+            payload = json.dumps(waiting, separators=(",", ":")).encode()
+            fingerprint = self.fingerprinter.of_url(link.url)
+            entries.append(Entry(fingerprint, host, link.priority, payload))
+        pushed = self.frontier.push(entries)
+        for reason, count in refused.items():
+            stats.count_reason(self._stats, stats.LINK_REFUSED, reason, count)
+        self._stats.inc_value(stats.LINK_FOUND, found)
+        self._stats.inc_value(stats.LINK_PUSHED, pushed)
+        self._stats.inc_value(stats.LINK_KNOWN, len(entries) - pushed)
+        if pushed:
+            self._stats.max_value("request_depth_max", depth)
+            wake(self._crawler.engine)
+        return pushed
+
+    def _host(self, request: Request) -> str:
+        assert self._crawler.engine is not None
+        return self._crawler.engine.downloader.get_slot_key(request)
+
+    def _refusal(self, request: Request, host: str) -> str | None:
+        """Return why a request is outside the crawl; ``dont_filter`` is as Scrapy has it."""
+        if request.dont_filter or (request.meta.get(META) or {}).get("target"):
+            return None
+        return self.scope.refuses(request.url, host, int(request.meta.get("depth", 0)))
+
+    def _priority(self, request: Request) -> int:
+        given = (request.meta.get(META) or {}).get("priority")
+        if given is not None:
+            return int(given)
+        if self.session is not None and request.meta.get("is_start_request"):
+            return PRIORITY_MAX
+        return request_priority(request.priority)
+
+    def _redirected(self, request: Request) -> None:
+        """Note that a request has been answered: by a redirect, to this one."""
+        lease = self._by_fingerprint.get(
+            self.fingerprinter.of_url(request.meta["redirect_urls"][-1])
+        )
+        if lease is not None and lease.outcome is not None:
+            lease.outcome = Outcome.DONE
+            self.scope.failed(lease.host)  # a redirect is no page
+
+    def _retry(self, request: Request, lease: _Lease) -> None:
+        """Let a leased request wait again, at the age and the priority that it had."""
+        entry = Entry(lease.fingerprint, lease.host, self._priority(request), request)
+        self.frontier.settle(lease.fingerprint, Outcome.AGAIN, entry)
+        lease.outcome = None
+        del self._by_fingerprint[lease.fingerprint]
+        self.scope.failed(lease.host)
+        self._stats.inc_value(stats.FRONTIER_RETRIED)
+
+    # -- to the downloader -----------------------------------------------------------
+
+    def next_request(self) -> Request | None:
+        """Return the best request that can start now, or None."""
+        self._settle_finished()
+        if self._serial and self._leases:
+            return None
+        budget = self._budget()
+        if budget is not None and budget <= len(self._leases):
+            return None  # what is on its way may use up the budget
+        while entries := self.frontier.lease(1, self.politeness):
+            entry = entries[0]
+            if self.scope.host_full(entry.host):
+                self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
+                continue
+            request = self._request(entry)
+            lease = _Lease(entry.fingerprint, entry.host)
+            self._leases[request] = self._by_fingerprint[entry.fingerprint] = lease
+            self.politeness.started(entry.host)
+            self.scope.asked(entry.host)
+            return request
+        self._wake_when_due()
+        return None
+
+    def _request(self, entry: Entry) -> Request:
+        if isinstance(entry.payload, Request):
+            return entry.payload
+        url, depth, parent, anchor, state, explain = json.loads(entry.payload)
+        link: dict[str, Any] = {"priority": entry.priority, "parent": parent, "anchor": anchor}
+        if state is not None:
+            link["state"] = state
+        if explain is not None:
+            link["explain"] = explain
+        return Request(
+            url,
+            errback=getattr(self._spider, "link_failed", None),
+            meta={"depth": depth, META: link},
+        )
+
+    def _wake_when_due(self) -> None:
+        """Have the engine ask again when the first host that had to wait is due."""
+        if not self.frontier.counts.waiting:
+            return
+        seconds = self.politeness.next_due()
+        if seconds is None:
+            return  # a host's slot is full: its next response wakes the engine
+        due = time.monotonic() + seconds
+        if self._timer_due is not None and self._timer_due <= due:
+            return
+        self._timer_due = due
+        call_later(seconds, self._wake)
+
+    def _wake(self) -> None:
+        self._timer_due = None
+        wake(self._crawler.engine)
+
+    # -- back from the downloader ----------------------------------------------------
+
+    def _left_downloader(self, request: Request) -> None:
+        lease = self._leases.get(request)
+        if lease is not None and lease.downloading:
+            lease.downloading = False
+            self.politeness.finished(lease.host)
+
+    def _response_received(self, request: Request) -> None:
+        lease = self._leases.get(request)
+        if lease is not None and lease.outcome is not None:
+            lease.outcome = Outcome.DONE
+
+    def _settle_finished(self) -> None:
+        """Settle the requests that the engine is done with."""
+        if not self._leases:
+            return
+        assert self._crawler.engine is not None
+        busy = in_progress(self._crawler.engine)
+        for request in [request for request in self._leases if request not in busy]:
+            lease = self._leases.pop(request)
+            if lease.downloading:
+                self.politeness.finished(lease.host)
+            if lease.outcome is None:
+                continue
+            del self._by_fingerprint[lease.fingerprint]
+            self.frontier.settle(lease.fingerprint, lease.outcome)
+            if lease.outcome is Outcome.DROPPED:
+                self.scope.failed(lease.host)
+
+    def _idle(self) -> None:
+        """Give the reason where the crawl stops for one of ours."""
+        if self.session is None:
+            return
+        reason = self.session.stop_reason()
+        if reason:
+            raise CloseSpider(reason)
+
+
+def request_priority(priority: int) -> int:
+    """Put Scrapy's integer priorities on ours: 0 in the middle, order kept.
+
+    >>> request_priority(-1) < request_priority(0) < request_priority(10**6) < 2**50
+    True
+    """
+    middle = (PRIORITY_MAX + 1) // 2
+    return middle + max(-middle, min(middle - 1, priority))
+
+
+def _slot_defaults(crawler: Crawler) -> Callable[[str], tuple[int, float]]:
+    """Return what Scrapy's downloader gives a slot that it makes: (concurrency, delay)."""
+    assert crawler.engine is not None
+    downloader = crawler.engine.downloader
+
+    def defaults(host: str) -> tuple[int, float]:
+        slot = downloader.per_slot_settings.get(host, {})
+        delay = getattr(downloader, "_delay", crawler.settings.getfloat("DOWNLOAD_DELAY"))
+        return (
+            int(slot.get("concurrency", downloader.domain_concurrency)),
+            float(slot.get("delay", delay)),
+        )
+
+    return defaults

@@ -1,0 +1,96 @@
+"""Which requests belong to the crawl at all: the limits at the frontier's two doors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from focusspider.topic import Limits, Sites
+
+__all__ = ["Scope"]
+
+
+class Scope:
+    """What Scrapy's middlewares refuse of Requests, and the topic's own limits.
+
+    Parameters
+    ----------
+    sites, limits
+        of the topic; None: no such bound
+    allowed_domains
+        the spider's, as Scrapy's offsite middleware reads them
+    max_depth
+        Scrapy's ``DEPTH_LIMIT``, 0 for none; the stricter of it and the topic's counts
+    max_segment_repeats
+        how often one segment may stand in a URL's path before it is taken for a trap
+    """
+
+    def __init__(
+        self,
+        *,
+        sites: Sites | None = None,
+        limits: Limits | None = None,
+        allowed_domains: Iterable[str] = (),
+        max_depth: int = 0,
+        max_segment_repeats: int = 0,
+    ) -> None:
+        self._sites = sites
+        depths = [d for d in (max_depth, limits.depth if limits else None) if d]
+        self._max_depth = min(depths) if depths else None
+        self._max_hosts = limits.hosts if limits else None
+        self._max_pages_per_host = limits.pages_per_host if limits else None
+        self._max_segment_repeats = max_segment_repeats
+        self._domains = tuple(domain.lower().lstrip(".") for domain in allowed_domains)
+        self._domain_allows: dict[str, bool] = {}
+        self._hosts: set[str] = set()
+        self._pages: dict[str, int] = {}
+
+    def refuses(self, url: str, host: str, depth: int) -> str | None:
+        """Return why a URL is refused, a key of the ``focus/link/refused`` stats, or None."""
+        if self._max_depth is not None and depth > self._max_depth:
+            return "depth"
+        if (self._domains and not self._in_domains(host)) or (
+            self._sites is not None and not self._sites.allows(url)
+        ):
+            return "offsite"
+        if self._max_segment_repeats and self._is_trap(url):
+            return "segment_repeats"
+        if self._max_hosts is not None and host not in self._hosts:
+            if len(self._hosts) >= self._max_hosts:
+                return "hosts"
+            self._hosts.add(host)
+        if self.host_full(host):
+            return "host_full"
+        return None
+
+    def host_full(self, host: str) -> bool:
+        """Return whether as many pages of this host were asked for as it may give."""
+        if self._max_pages_per_host is None:
+            return False
+        return self._pages.get(host, 0) >= self._max_pages_per_host
+
+    def asked(self, host: str) -> None:
+        """Count a page that was asked of a host."""
+        if self._max_pages_per_host is not None:
+            self._pages[host] = self._pages.get(host, 0) + 1
+
+    def failed(self, host: str) -> None:
+        """Give back a page of a host that was asked for and not had."""
+        if self._pages.get(host):
+            self._pages[host] -= 1
+
+    def _in_domains(self, host: str) -> bool:
+        allowed = self._domain_allows.get(host)
+        if allowed is None:
+            allowed = any(host == d or host.endswith(f".{d}") for d in self._domains)
+            self._domain_allows[host] = allowed
+        return allowed
+
+    def _is_trap(self, url: str) -> bool:
+        segments = [s for s in urlsplit(url).path.split("/") if s]
+        if len(segments) <= self._max_segment_repeats:
+            return False
+        return max(segments.count(s) for s in segments) > self._max_segment_repeats

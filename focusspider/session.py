@@ -1,0 +1,317 @@
+"""What the focusspider components of one crawl share: topic, strategy, judge, run folder."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scrapy
+
+import focusspider
+from focusspider import stats
+from focusspider.errors import NotAPageError
+from focusspider.failures import Failures
+from focusspider.page import PageParser
+from focusspider.priority import to_score
+from focusspider.profile import TopicProfile
+from focusspider.relevance import build_relevance
+from focusspider.relevance.base import Judgement
+from focusspider.runfolder import RunFolder
+from focusspider.strategies import build_strategy
+from focusspider.targets import Targets
+from focusspider.text import Analyzer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+    from scrapy.statscollectors import StatsCollector
+
+    from focusspider.config import FocusConfig
+    from focusspider.page import Page
+    from focusspider.strategies.base import LinkScores
+    from focusspider.topic import Topic
+
+__all__ = ["DEFAULT_STRATEGY", "META", "Session", "Visit"]
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_STRATEGY = "hub-seeking"
+#: The one key of ``Request.meta`` that is ours: a dict with some of ``priority``,
+#: ``state``, ``parent``, ``anchor``, ``explain`` and ``target``.
+META = "focus"
+
+
+class Visit(NamedTuple):
+    """A fetched page and what was decided about it.
+
+    ``page`` is None where the response is no HTML page. ``parent`` is the number of the
+    page whose link led here, 0 for none.
+    """
+
+    n: int
+    url: str
+    page: Page | None
+    judgement: Judgement
+    parent: int
+    depth: int
+    link: Mapping[str, Any]
+    time: str | None
+    duplicate_of: str | None
+
+
+class Session:
+    """One focused crawl: built before the first request, so that wrong input stops there.
+
+    Parameters
+    ----------
+    topic
+        what to look for; its strategy, else ``FOCUS_STRATEGY``, else hub-seeking
+    config, settings
+        the FOCUS_* settings, and all
+    run
+        name of the run's folder; ``FOCUS_RUN`` comes first
+    """
+
+    def __init__(
+        self,
+        *,
+        topic: Topic,
+        config: FocusConfig,
+        settings: BaseSettings,
+        run: str | None = None,
+    ) -> None:
+        self.topic = topic
+        self.config = config
+        self._settings = settings
+        if topic.strategy is not None:
+            self.strategy_name, params = topic.strategy, topic.strategy_params
+            where = f"{topic.source}: strategy"
+        else:
+            self.strategy_name = config.strategy or DEFAULT_STRATEGY
+            params, where = config.strategy_params, "FOCUS_STRATEGY"
+        self.strategy_params = dict(params)
+        self.strategy = build_strategy(self.strategy_name, params, where=where)
+        spec = topic.relevance
+        self.relevance = build_relevance(
+            spec.kind,
+            spec.threshold,
+            spec.params,
+            base_dir=Path(topic.base_dir),
+            where=f"{topic.source}: [relevance]",
+        )
+        self.analyzer = Analyzer(topic.language)
+        self.parser = PageParser(
+            analyzer=self.analyzer,
+            aggregation=getattr(self.strategy, "aggregation", "parent"),
+            max_links=config.max_links,
+            max_url_length=settings.getint("URLLENGTH_LIMIT"),
+            max_text=config.max_text,
+            max_anchor=config.max_anchor,
+            max_context=config.max_context,
+        )
+        self.profile = TopicProfile(topic, self.analyzer)
+        for path in topic.target_files:
+            self.profile.add_target(
+                self.parser.parse_html(path.read_bytes(), path.absolute().as_uri())
+            )
+        self.failures = Failures()
+        self.targets = Targets(self.profile, self.parser, expected=len(topic.target_urls))
+        if not topic.target_urls:
+            self.begin()
+        self.fetched = 0
+        self.relevant = 0
+        self._trail: list[tuple[str, int]] = [("", 0)]  # n -> (url, parent's n)
+        self._digests: dict[bytes, int] = {}
+        self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
+        self._stats: StatsCollector | None = None
+        self.folder = RunFolder(config.exports_dir, topic.name, config.run or run)
+        self._started = datetime.now(UTC)
+        self.folder.write_run(self._run(stop_reason=None))
+
+    @staticmethod
+    def of(crawler: Crawler) -> Session | None:
+        """Return the session of a crawl, or None where it has no topic."""
+        for addon in crawler.addons.addons:
+            session = getattr(addon, "session", None)
+            if isinstance(session, Session):
+                return session
+        return None
+
+    def begin(self) -> None:
+        """Let the judge and the strategy learn the topic; all targets are known now."""
+        self.relevance.start(self.profile)
+        self.strategy.start(self.profile, np.random.default_rng(self.config.seed))
+
+    @property
+    def remaining(self) -> int | None:
+        """How many pages the budget still has; None: no bound."""
+        pages = self.topic.limits.pages
+        return None if pages is None else max(0, pages - self.fetched)
+
+    @property
+    def stats(self) -> StatsCollector:
+        """The crawl's statistics; they exist when the first component is built."""
+        assert self._stats is not None
+        return self._stats
+
+    @stats.setter
+    def stats(self, collector: StatsCollector) -> None:
+        self._stats = self.failures.stats = self.targets.stats = collector
+
+    def visit(self, response: Response) -> Visit:
+        """Parse and judge a response, once, and write it into the crawl's log."""
+        visit = self._visits.get(response)
+        if visit is None:
+            visit = self._visits[response] = self._visit(response)
+        return visit
+
+    def _visit(self, response: Response) -> Visit:
+        page: Page | None = None
+        try:
+            page = self.parser.parse(response)
+            judgement = self.relevance.judge(page)
+        except NotAPageError as error:
+            self.stats.inc_value(stats.PAGE_NOT_HTML)
+            judgement = Judgement(0.0, False, f"no page: {error}")
+        link: dict[str, Any] = response.meta.get(META) or {}
+        parent = int(link.get("parent", 0))
+        self.fetched += 1
+        n = self.fetched
+        self._trail.append((response.url, parent))
+        self.stats.inc_value(stats.PAGE_FETCHED)
+        if judgement.relevant:
+            self.relevant += 1
+        self.stats.inc_value(stats.PAGE_RELEVANT if judgement.relevant else stats.PAGE_IRRELEVANT)
+        first = self._digests.setdefault(hashlib.blake2b(response.body, digest_size=16).digest(), n)
+        if first != n:
+            self.stats.inc_value(stats.PAGE_DUPLICATE_CONTENT)
+        visit = Visit(
+            n=n,
+            url=response.url,
+            page=page,
+            judgement=judgement,
+            parent=parent,
+            depth=int(response.meta.get("depth", 0)),
+            link=link,
+            time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            duplicate_of=self._trail[first][0] if first != n else None,
+        )
+        if page is not None:
+            self.strategy.observe(page, judgement)
+        self._log(visit, response.status)
+        return visit
+
+    def _log(self, visit: Visit, status: int) -> None:
+        line = {
+            "n": visit.n,
+            "url": visit.url,
+            "parent": self._trail[visit.parent][0] or None,
+            "anchor": visit.link.get("anchor"),
+            "depth": visit.depth,
+            "priority": visit.link.get("priority"),
+            "relevance": round(visit.judgement.relevance, 6),
+            "relevant": visit.judgement.relevant,
+            "status": status,
+        }
+        if self.config.crawl_log_times:
+            line["time"] = visit.time
+        self.folder.log(line)
+
+    def score(self, visit: Visit) -> LinkScores:
+        """Score the links of a visited page."""
+        assert visit.page is not None
+        state = visit.link.get("state")
+        return self.strategy.score(visit.page, tuple(state) if state is not None else None)
+
+    def path(self, visit: Visit) -> list[str]:
+        """Return the URLs that led to a page, from the seed to its parent."""
+        urls = []
+        n = visit.parent
+        while n:
+            url, n = self._trail[n]
+            urls.append(url)
+        return urls[::-1]
+
+    def item_fields(self, visit: Visit, response: Response) -> dict[str, Any]:
+        """Return the fields of the item of a visited page."""
+        priority = visit.link.get("priority")
+        fields = {
+            "url": visit.url,
+            "title": visit.page.title if visit.page else None,
+            "relevance": round(visit.judgement.relevance, 6),
+            "relevant": visit.judgement.relevant,
+            "why": visit.judgement.why,
+            "depth": visit.depth,
+            "path": self.path(visit),
+            "anchor": visit.link.get("anchor"),
+            "score": None if priority is None else round(to_score(priority), 6),
+            "strategy": self.strategy_name,
+            "n": visit.n,
+            "time": visit.time,
+            "status": response.status,
+            "size": len(response.body),
+            "language": visit.page.language if visit.page else None,
+            "duplicate_of": visit.duplicate_of,
+        }
+        if self.config.export_body:
+            fields["body"] = getattr(response, "text", None)
+        if self.config.explain:
+            fields["explain"] = visit.link.get("explain")
+        return fields
+
+    def stop_reason(self) -> str | None:
+        """Return why an idle crawl stops, where that is not an empty frontier."""
+        if self.remaining == 0:
+            return "page_limit"
+        if not self.fetched:
+            logger.error("No page could be fetched: %s", self.failures.in_words())
+            return "no_page"
+        return None
+
+    def close(self, reason: str) -> None:
+        """Write how the crawl went."""
+        self.folder.close()
+        self.folder.write_run(self._run(stop_reason=reason))
+
+    def _run(self, *, stop_reason: str | None) -> dict[str, Any]:
+        counts = self._stats.get_stats() if self._stats else {}
+        return {
+            "topic": self.topic.to_dict(),
+            "strategy": self.strategy_name,
+            "strategy_params": self.strategy_params,
+            "seed": self.config.seed,
+            "fetched": self.fetched,
+            "relevant": self.relevant,
+            "harvest_rate": round(self.relevant / self.fetched, 6) if self.fetched else None,
+            "stop_reason": stop_reason,
+            "started": self._started.isoformat(timespec="seconds"),
+            "ended": None
+            if stop_reason is None
+            else datetime.now(UTC).isoformat(timespec="seconds"),
+            "settings": self._recorded_settings(),
+            "versions": {
+                "focusspider": focusspider.__version__,
+                "scrapy": scrapy.__version__,
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+            },
+            "stats": {
+                key: value
+                for key, value in sorted(counts.items())
+                if isinstance(value, int | float | str)
+            },
+        }
+
+    def _recorded_settings(self) -> dict[str, Any]:
+        names = ("CONCURRENT_REQUESTS", "CONCURRENT_REQUESTS_PER_DOMAIN", "DOWNLOAD_DELAY",
+                 "DEPTH_LIMIT", "ROBOTSTXT_OBEY", "USER_AGENT")  # fmt: skip
+        return {name: self._settings.get(name) for name in names} | self.config.to_dict()

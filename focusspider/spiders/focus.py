@@ -1,0 +1,113 @@
+"""``scrapy crawl focus``: the generic focused crawl of one topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, Spider
+from scrapy.exceptions import CloseSpider
+
+from focusspider.errors import SettingError
+from focusspider.items import PageItem
+from focusspider.session import META, Session
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+    from twisted.python.failure import Failure
+
+    from focusspider.page import Link
+
+__all__ = ["FocusSpider"]
+
+
+class FocusSpider(Spider):
+    """Crawl the pages of one topic.
+
+    ``scrapy crawl focus -a topic=topics/sample.toml`` takes a topic from a file; every key
+    of a topic can be given, or overridden, as an argument (``-a keywords="…" -a seeds="…"
+    -a strategy=dom -a pages=500``). See docs/topic-file.md.
+    """
+
+    name = "focus"
+
+    def __init__(self, name: str | None = None, **arguments: Any) -> None:
+        super().__init__(name)
+        #: read by the add-on, which builds the session of them before the first request
+        self.focus_arguments = arguments
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Be polite on the web; be quick, and the same each time, on a replayed one.
+
+        These are defaults: the project's settings and the command line win.
+        """
+        super().update_settings(settings)
+        if settings.get("FOCUS_REPLAY"):
+            defaults: dict[str, Any] = {"CONCURRENT_REQUESTS": 1}
+        else:
+            defaults = {
+                "AUTOTHROTTLE_ENABLED": True,
+                "CONCURRENT_REQUESTS_PER_DOMAIN": 2,
+                "DOWNLOAD_DELAY": 0.5,
+            }
+        for name, value in defaults.items():
+            settings.set(name, value, priority="addon")
+
+    def _session(self) -> Session:
+        session = Session.of(self.crawler)
+        if session is None:
+            raise SettingError(
+                "the spider 'focus' needs the add-on; "
+                'set ADDONS = {"focusspider.FocusAddon": 500} in the project\'s settings'
+            )
+        return session
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Fetch the targets first, then hand over the seeds."""
+        session = self._session()
+        targets = session.topic.target_urls
+        for url in targets:
+            yield Request(
+                url,
+                callback=self.parse_target,
+                errback=self.target_failed,
+                dont_filter=True,
+                meta={META: {"target": True}},
+            )
+        if targets:
+            await session.targets.settled()
+            if not session.profile.targets:
+                self.logger.error(
+                    "None of the %d targets could be fetched: %s",
+                    len(targets),
+                    session.targets.failures.in_words(),
+                )
+                raise CloseSpider("no_target")
+            session.begin()
+        for url in session.topic.seeds:
+            yield Request(url, errback=self.link_failed)
+
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem | Link]:  # noqa: ARG002
+        """Yield the page's item, where it is wanted, and its links."""
+        session = self._session()
+        visit = session.visit(response)
+        if visit.judgement.relevant or session.config.export == "all":
+            yield PageItem(session.item_fields(visit, response))
+        if visit.page is not None:
+            yield from visit.page.links
+
+    def link_failed(self, failure: Failure) -> None:
+        """Count a page that could not be had, and go on."""
+        reason = self._session().failures.add(failure.value)
+        self.logger.debug("No page from %s: %s", failure.request.url, reason)  # type: ignore[attr-defined]
+
+    def parse_target(self, response: Response) -> None:
+        """Learn a target page."""
+        self._session().targets.add(response)
+
+    def target_failed(self, failure: Failure) -> None:
+        """Go on without a target that could not be had."""
+        self._session().targets.failed(failure.request.url, failure.value)  # type: ignore[attr-defined]
