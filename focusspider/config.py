@@ -29,14 +29,14 @@ __all__ = ["PREFIX", "SETTINGS", "FocusConfig", "Setting", "is_folder_name"]
 
 PREFIX = "FOCUS_"
 _SHOWN = 80  # characters of a wrong value in a message
-_FOLDER = re.compile(r"[^\W_][\w.+-]*(?: [\w.+-]+)*")
+_FOLDER = re.compile(r"\w[\w.+-]*")
 _FOLDER_BYTES = 200  # file systems stop at 255
 
 
 def is_folder_name(name: str) -> bool:
     """Return whether a name is safe as the name of one folder, on any system.
 
-    >>> [is_folder_name(name) for name in ("robotics-2", "Café au lait", "..", "a/b", "")]
+    >>> [is_folder_name(name) for name in ("robotics-2", "café", "..", "a/b", "")]
     [True, True, False, False, False]
     """
     return (
@@ -238,7 +238,8 @@ class FocusConfig:
         values: dict[str, Any] = {}
         for setting in SETTINGS:
             value = settings.get(setting.name)
-            if value is not None and not (value == "" and setting.default is None):
+            empty = value is None or (value == "" and setting.default in (None, ()))
+            if not empty:
                 values[setting.name.removeprefix(PREFIX).lower()] = _parsed(setting, value)
         return cls(**values)
 
@@ -264,9 +265,11 @@ def _parsed(setting: Setting, value: Any) -> Any:
         shown = repr(value)
         if len(shown) > _SHOWN:
             shown = shown[: _SHOWN - 1] + "…"
+        default = _plain(setting.default)
+        otherwise = f"; the default is {default!r}" if default or default == 0 else ""
         raise SettingError(
-            f"{setting.name} = {shown} cannot be used: give {setting.kind.expects}, "
-            f"or leave it out for {_plain(setting.default)!r}"
+            f"{setting.name} = {shown} cannot be used: "
+            f"give {setting.kind.expects}, or leave it out{otherwise}"
         ) from None
 
 

@@ -37,7 +37,7 @@ class TopicProfile:
     keywords, description, query
         Terms of the keywords, of the description, and of both.
     phrases
-        The keywords as they were written.
+        The stems of each keyword, in their order; keywords of stop words alone are left out.
     seed_hosts
         Fully qualified host names of the seeds, in lower case.
     targets
@@ -47,7 +47,8 @@ class TopicProfile:
     def __init__(self, topic: Topic, analyzer: Analyzer) -> None:
         self.topic = topic
         self.analyzer = analyzer
-        self.phrases: tuple[str, ...] = topic.keywords
+        phrases = (tuple(analyzer.stems(keyword)) for keyword in topic.keywords)
+        self.phrases: tuple[tuple[str, ...], ...] = tuple(filter(None, phrases))
         keywords = "\n".join(topic.keywords)
         self.keywords: Terms = analyzer.terms(keywords)
         self.description: Terms = analyzer.terms(topic.description)

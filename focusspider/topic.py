@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from focusspider.config import is_folder_name
 from focusspider.errors import TopicError, nearest
 from focusspider.sites import Sites
-from focusspider.topicvalues import ARGUMENTS, TopicValues
+from focusspider.topicvalues import ARGUMENTS, TopicValues, place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,6 +139,10 @@ class Topic:
         values.override(arguments)
         return _topic(values)
 
+    def place(self, key: str) -> str:
+        """Say where the value of a key (``strategy``, ``limits.pages``) came from."""
+        return place(key, self.source, self.given)
+
     @property
     def target_urls(self) -> tuple[str, ...]:
         """The targets that are fetched."""
@@ -214,9 +218,17 @@ def _check_whole(topic: Topic, values: TopicValues) -> None:
             f"{topic.source}: there are no seeds; give the URLs that the crawl starts from"
         )
     if not any(topic.sites.allows(url) for url in topic.seeds):
+        allow = Sites(allow=topic.sites.allow)
+        key = "deny" if any(allow.allows(url) for url in topic.seeds) else "allow"
+        raise values.error(
+            f"sites.{key}",
+            getattr(topic.sites, key),
+            f"no seed is left to crawl, not even {topic.seeds[0]}; mend it, or the seeds",
+        )
+    if topic.strategy_params and topic.strategy is None:
         raise TopicError(
-            f"{values.place('sites')} forbids every seed, such as {topic.seeds[0]}; "
-            f"allow their sites, or take other seeds"
+            f"{values.place('strategy')}: there are parameters but no name; "
+            f'give the strategy\'s name, such as name = "dom"'
         )
     hosts = len({urlsplit(url).hostname for url in topic.seeds})
     if topic.limits.hosts is not None and topic.limits.hosts < hosts:
@@ -248,9 +260,9 @@ def _slug(text: str) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        if path.is_dir():
-            raise TopicError(f"{path}: is a folder; name the topic file in it")
         data = path.read_bytes()
+    except IsADirectoryError:
+        raise TopicError(f"{path}: this is a folder; name the topic file in it") from None
     except FileNotFoundError:
         raise TopicError(f"{path}: there is no such file; mend the path") from None
     except (OSError, ValueError) as error:
@@ -266,21 +278,20 @@ def _read(path: Path) -> dict[str, Any]:
         ) from None
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise TopicError(f"{path}: is not TOML: {error}; mend that line") from None
+    except (ValueError, RecursionError) as error:  # ValueError: an endless number, too
+        raise TopicError(f"{path}: not TOML: {error}; mend it there") from None
 
 
 def _find(name: str, topics_dir: Path) -> Path:
     """Return the file of a path, or of a name in the folder of topics."""
-    path = Path(name)
+    path, inside = Path(name), topics_dir / name
+    if not name.endswith(".toml"):
+        inside = topics_dir / f"{name}.toml"
+    for file in (path, inside):
+        if _is_file(file):
+            return file
     if name.endswith(".toml"):
-        inside = topics_dir / path
-        return inside if inside.is_file() and not path.is_file() else path
-    if path.is_file():
         return path
-    inside = topics_dir / f"{name}.toml"
-    if inside.is_file():
-        return inside
     if not topics_dir.is_dir():
         raise TopicError(
             f"topic {name!r}: there is no folder {topics_dir} to look in; "
@@ -294,3 +305,10 @@ def _find(name: str, topics_dir: Path) -> Path:
         f"topic {name!r}: there is no {inside}{nearest(name, known)}; "
         f"topics there: {', '.join(known) or 'none'}"
     )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for a file
+        return False

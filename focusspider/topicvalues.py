@@ -12,16 +12,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import Stemmer
-
-from focusspider.errors import TopicError, nearest
+from focusspider.errors import TopicError, UnknownNameError, nearest
 from focusspider.sites import check_entry
+from focusspider.text import Analyzer
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-__all__ = ["ARGUMENTS", "TABLES", "TOP_KEYS", "TopicValues", "url_problem"]
+__all__ = ["ARGUMENTS", "TABLES", "TOP_KEYS", "TopicValues", "place", "shown", "url_problem"]
 
 #: The keys of a topic file, and of its tables. A table with None holds other keys too:
 #: they are the parameters of a strategy or a judge.
@@ -50,6 +49,7 @@ ARGUMENTS = {key: key for key in TOP_KEYS[:8]} | {
     **{key: f"limits.{key}" for key in TABLES["limits"]},
     **{key: f"sites.{key}" for key in TABLES["sites"]},
 }
+_ARGUMENT_OF = {key: name for name, key in ARGUMENTS.items()}
 _LISTS = {"keywords", "seeds", "targets", "allow", "deny"}
 _WHOLE = {*TABLES["limits"]}
 
@@ -59,7 +59,14 @@ _OTHER_SCHEMES = {"about", "data", "file", "ftp", "http", "https", "javascript",
 _LABEL = re.compile(r"[\w-]{1,63}")
 _TAG = re.compile(rb"<[!/]?[a-zA-Z][^<>]*>")
 _HEAD = 65_536  # bytes of a target file in which a tag must occur
-_LANGUAGES = tuple(name for name in Stemmer.algorithms() if "porter" not in name)
+
+
+def place(key: str, source: str, given: AbstractSet[str]) -> str:
+    """Say where the value of a dotted key stands: an argument, or a key of the source."""
+    table = key.partition(".")[0]
+    if key in given or table in given:
+        return f"argument {_ARGUMENT_OF.get(key, table)}"
+    return f"{source}: {key}"
 
 
 def shown(value: object) -> str:
@@ -119,8 +126,8 @@ class TopicValues:
 
     def override(self, arguments: Mapping[str, Any]) -> None:
         """Put inline arguments in the place of values; an empty one leaves a value out."""
-        given = set(self.given)
-        for name, value in arguments.items():
+        # A table first: an argument for a key in it, such as threshold, is then put into it.
+        for name, value in sorted(arguments.items(), key=lambda pair: pair[0] not in _OPEN):
             if name not in ARGUMENTS:
                 raise TopicError(
                     f"argument {name} is not known{nearest(name, ARGUMENTS)}; "
@@ -129,8 +136,7 @@ class TopicValues:
             if value is None:
                 continue
             key = ARGUMENTS[name]
-            given |= {key, *(f"{key}.{part}" for part in TABLES.get(key, ()))}
-            self.given = frozenset(given)
+            self.given |= {key}
             if key in _OPEN:
                 self._override_open(key, value)
             elif value == "":
@@ -142,7 +148,10 @@ class TopicValues:
         """Set a strategy or judge; another one than before takes nothing over."""
         before = {k: self.values.pop(k) for k in tuple(self.values) if k.startswith(f"{key}.")}
         if isinstance(value, str) and value.lstrip().startswith("{"):
-            value = _from_json(value)
+            try:
+                value = json.loads(value)
+            except ValueError as error:
+                raise self.error(key, value, f"not JSON: {error}; mend it there") from None
         if value == "":
             return
         self.set_table(key, value)
@@ -152,9 +161,7 @@ class TopicValues:
 
     def place(self, key: str) -> str:
         """Say where a value stands, for a message."""
-        if key in self.given:
-            return f"argument {key.rpartition('.')[2] if key not in ARGUMENTS else key}"
-        return f"{self.source}: {key}"
+        return place(key, self.source, self.given)
 
     def error(self, key: str, value: object, remedy: str) -> TopicError:
         """Return the error of a value that cannot be used."""
@@ -177,23 +184,24 @@ class TopicValues:
         """Return a list of texts, each once."""
         value = self.values.get(key, ())
         if isinstance(value, str) or not isinstance(value, (list, tuple)):
-            raise self.error(key, value, "give a list of texts")
+            raise self.error(key, value, 'give a list of texts, such as ["a", "b"]')
         for entry in value:
             if not isinstance(entry, str) or not entry.strip():
                 raise self.entry_error(key, entry, "is no text; give texts that are not empty")
         return tuple(dict.fromkeys(entry.strip() for entry in value))
 
     def language(self) -> str:
-        """Return the language of the topic, as the stemmer names it."""
-        language = (self.text("language") or "english").lower()
-        if language not in _LANGUAGES:
+        """Return the language of the topic by its name."""
+        language = self.text("language") or "english"
+        try:
+            return Analyzer(language).language or "english"
+        except UnknownNameError as error:
+            close = nearest(language.lower(), error.known)
             raise self.error(
                 "language",
                 language,
-                f"is not a known language{nearest(language, _LANGUAGES)}; "
-                f"known: {', '.join(_LANGUAGES)}",
-            )
-        return language
+                f"not a known language{close}; give its English name or its ISO 639-1 code",
+            ) from None
 
     def limit(self, key: str) -> int | None:
         """Return a limit, a whole number of 1 or more; None is no limit."""
@@ -276,9 +284,9 @@ def url_problem(url: str) -> str | None:
 
 
 def _file_problem(path: Path) -> str | None:
-    if path.is_dir():
-        return "is a folder; name its HTML files one by one"
     try:
+        if path.is_dir():
+            return "is a folder; name its HTML files one by one"
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except FileNotFoundError:
@@ -302,14 +310,13 @@ def _from_argument(name: str, value: Any) -> Any:
         if value.lstrip().startswith("["):
             return _from_json(value)
         return [entry for entry in value.split(",") if entry.strip()]
-    if name in _WHOLE and re.fullmatch(r"\s*[+-]?\d[\d_]*\s*", value):
-        return int(value.rstrip("_ "))
-    if name == "threshold":
-        try:
-            return float(value)
-        except ValueError:
-            return value
-    return value
+    number = int if name in _WHOLE else float if name == "threshold" else None
+    if number is None:
+        return value
+    try:
+        return number(value)
+    except ValueError:
+        return value
 
 
 def _from_json(text: str) -> Any:
