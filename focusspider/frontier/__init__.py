@@ -18,7 +18,22 @@ Invariants
 4. The number of waiting requests never exceeds the bound, and what the bound evicts is
    never better than what stays. An evicted request is forgotten: it may be found again.
 5. Among the hosts that are ready, order is by priority, then by age (order of discovery).
-   A request that is raised keeps its age.
+   A request that is raised, or tried again, keeps its age.
+
+The bound
+---------
+A frontier has a bound (``max_size``), and a bound for each host (``host_share`` of it).
+Whenever a call would leave more waiting, the host's own worst go first, then the worst of
+all: the lowest priority, and of equal ones the youngest, so the older stays. A newcomer
+that is not better than all that a full frontier keeps is turned away, and counts as
+evicted. So that the worst need not be searched for each newcomer, an eviction makes up to
+1/256 of the bound free beyond what it must.
+
+Ids
+---
+A request has an id from its discovery until it is done, dropped or evicted, and it is
+never that of another request. So a rerank may be applied in slices, with leases and
+pushes in between (:data:`RERANK_SLICE`): what is no longer waiting is ignored.
 """
 
 from __future__ import annotations
@@ -33,6 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "RERANK_SLICE",
     "Counts",
     "Entry",
     "Frontier",
@@ -41,11 +57,14 @@ __all__ = [
     "Outcome",
 ]
 
+#: How many requests :meth:`Frontier.reprioritise` takes at a time without being felt.
+RERANK_SLICE = 10_000
+
 
 class Entry(NamedTuple):
     """A request as the frontier holds it.
 
-    ``fingerprint`` is Scrapy's (20 bytes; of these the index uses the first 8).
+    ``fingerprint`` is Scrapy's: 20 bytes, of which the first 8 are the request's key.
     ``host`` names the downloader slot that the request will use. ``priority`` is one of
     :mod:`focusspider.priority`. ``payload`` is what the scheduler makes a Request of; the
     frontier never looks into it: bytes can be kept anywhere, anything else stays in the
@@ -85,7 +104,11 @@ class HostFilter(Protocol):
     """
 
     def ready(self, host: str) -> bool:
-        """Return whether one more request to this host can start now."""
+        """Return whether one more request to this host can start now.
+
+        Each True is taken at its word: exactly one request of the host is leased for it,
+        before the next question.
+        """
         ...
 
     def woken(self) -> Iterable[str]:
@@ -94,29 +117,54 @@ class HostFilter(Protocol):
 
 
 class FrontierView(Protocol):
-    """The waiting requests as arrays of one length, for a strategy's rerank."""
+    """The waiting requests as arrays of one length, for a strategy's rerank.
 
-    ids: NDArray[np.int64]
-    keys: NDArray[np.uint64]
-    priorities: NDArray[np.int64]
+    A view is of the moment in which it was asked for.
+    """
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """What :meth:`Frontier.reprioritise` calls them."""
+        ...
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """The first 8 bytes of their fingerprints, big-endian."""
+        ...
+
+    @property
+    def priorities(self) -> NDArray[np.int64]:
+        """Their priorities."""
+        ...
 
 
 class Frontier(Protocol):
     """Where the waiting requests are; see the module's states and invariants."""
 
-    counts: Counts
-    view: FrontierView
+    @property
+    def counts(self) -> Counts:
+        """How many requests are in each state; can be read after :meth:`close`."""
+        ...
+
+    @property
+    def view(self) -> FrontierView:
+        """The waiting requests as they are now."""
+        ...
 
     def push(self, entries: Sequence[Entry]) -> int:
-        """Add requests, and return how many were new.
+        """Add requests, and return how many of them are new and wait now.
 
-        A known waiting request is raised (with its payload) where the new priority is
-        higher, and never lowered. A leased, done or dropped one is left alone.
+        A known waiting request is raised (with its payload and host) where the new
+        priority is higher, and never lowered. A leased, done or dropped one is left
+        alone. Of those that the bound turned away none is counted as new.
         """
         ...
 
     def lease(self, n: int, ready: HostFilter) -> list[Entry]:
-        """Take up to n requests, the best first, of hosts that may be asked now."""
+        """Take up to n requests, the best first, of hosts that may be asked now.
+
+        First the hosts that the filter names as woken take part again.
+        """
         ...
 
     def settle(
@@ -124,9 +172,9 @@ class Frontier(Protocol):
     ) -> None:
         """Say what became of a leased request. One that is not leased is an error.
 
-        With ``Outcome.AGAIN`` it waits once more, at the age it had; a ``replacement``
-        with the same fingerprint gives it another priority and payload (a retry counts
-        its attempts in its payload).
+        With ``Outcome.AGAIN`` it waits once more, at the age it had, if the bound lets
+        it; a ``replacement`` with the same fingerprint gives it another priority, host
+        and payload (a retry counts its attempts in its payload).
         """
         ...
 

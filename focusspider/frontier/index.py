@@ -1,0 +1,305 @@
+"""What every frontier on one machine shares: states, bound and order, in memory.
+
+A frontier is an :class:`Index` and a place for the payloads. The index says what each
+call changed, as ids, so that a frontier that writes a log knows what to write.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from focusspider.errors import FrontierError
+from focusspider.frontier import Counts, Entry, Outcome
+from focusspider.frontier.hosts import HostQueues
+from focusspider.frontier.slots import LEASED, SLOT_BITS, WAITING, Slots, first_by
+from focusspider.keytable import ABSENT, KeyTable, fingerprint_key
+from focusspider.priority import PRIORITY_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from focusspider.frontier import HostFilter
+
+__all__ = ["MAX_SIZE_LIMIT", "Changes", "Index", "View"]
+
+MAX_SIZE_LIMIT = 100_000_000
+FINGERPRINT_SIZE = 20
+#: The share of the bound that one eviction makes free beyond what it must.
+_BATCH = 256
+#: What the table holds for a request that has no slot any more; others are slots.
+_DONE, _DROPPED = -2, -3
+_FINISHED = {Outcome.DONE: _DONE, Outcome.DROPPED: _DROPPED}
+#: From this share of the waiting requests on, queues are made anew when priorities change.
+_REBUILD_SHARE = 8
+
+
+class Changes(NamedTuple):
+    """What a call changed, as ids.
+
+    ``new`` are those that wait now and were not known, ``raised`` were known; ``evicted``
+    had waited before the call.
+    """
+
+    new: list[int]
+    raised: list[int]
+    evicted: list[int]
+
+
+class View(NamedTuple):
+    """The waiting requests as arrays of one length."""
+
+    ids: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    priorities: NDArray[np.int64]
+
+
+class Index:
+    """The requests of a frontier: which states they are in and which is next."""
+
+    def __init__(self, *, max_size: int = 1_000_000, host_share: float = 1.0) -> None:
+        if not 1 <= max_size <= MAX_SIZE_LIMIT:
+            raise FrontierError(
+                f"max_size={max_size!r}: the bound of the frontier (FOCUS_FRONTIER_MAX) "
+                f"must be between 1 and {MAX_SIZE_LIMIT}"
+            )
+        if not 0 < host_share <= 1:
+            raise FrontierError(
+                f"host_share={host_share!r}: the share of the frontier that one host may "
+                "hold must be more than 0 and at most 1"
+            )
+        self.max_size = max_size
+        self.host_share = host_share
+        self.slots = Slots()
+        self.next_age = 0
+        self._host_size = max(1, int(max_size * host_share))
+        self._table = KeyTable()
+        self._queues = HostQueues(self.slots)
+        self._waiting = self._leased = self._done = self._dropped = self._evicted = 0
+        # Nothing that waits is worse than this: a newcomer that is not better than it is
+        # turned away, when the frontier is full, without a search for the worst.
+        self._worst = PRIORITY_MAX
+
+    @property
+    def counts(self) -> Counts:
+        """How many requests are in each state."""
+        return Counts(self._waiting, self._leased, self._done, self._dropped, self._evicted)
+
+    @property
+    def view(self) -> View:
+        """The waiting requests."""
+        slots = self.slots.waiting()
+        column = self.slots.column
+        return View(column("ids")[slots], column("keys")[slots], column("priorities")[slots])
+
+    def push(self, entries: Iterable[Entry]) -> Changes:
+        """Add requests; see :meth:`focusspider.frontier.Frontier.push`."""
+        new: list[int] = []
+        raised: list[int] = []
+        grown: dict[int, None] = {}  # an ordered set
+        first_id = self.next_age << SLOT_BITS
+        for entry in entries:
+            _check(entry)
+            slot = self._table.get(fingerprint_key(entry.fingerprint))
+            if slot >= 0:
+                if self._raise(slot, entry):
+                    raised.append(self.slots.ids[slot])
+                    grown[self.slots.hosts[slot]] = None
+            elif slot == ABSENT:
+                if self._waiting >= self.max_size and entry.priority <= self._worst:
+                    self._evicted += 1
+                    continue
+                slot = self._admit(entry, self.next_age)
+                self._queues.add(self.slots.hosts[slot], slot)
+                new.append(self.slots.ids[slot])
+                grown[self.slots.hosts[slot]] = None
+        evicted = self._trim(grown)
+        if evicted:
+            gone = set(evicted)
+            new = [request for request in new if request not in gone]
+            raised = [request for request in raised if request not in gone]
+            evicted = [request for request in evicted if request < first_id]
+        return Changes(new, raised, evicted)
+
+    def lease(self, n: int, ready: HostFilter) -> list[int]:
+        """Take up to n requests, the best first, and return their slots."""
+        taken = self._queues.take(n, ready)
+        self._waiting -= len(taken)
+        self._leased += len(taken)
+        return taken
+
+    def entry(self, slot: int) -> Entry:
+        """Return a request as it was pushed."""
+        slots = self.slots
+        return Entry(
+            slots.fingerprint(slot),
+            self._queues.name(slots.hosts[slot]),
+            slots.priorities[slot],
+            slots.payloads[slot],
+        )
+
+    def leased_slot(self, fingerprint: bytes) -> int:
+        """Return the slot of a leased request; one that is not leased is an error."""
+        slot = self._table.get(fingerprint_key(fingerprint))
+        if slot >= 0 and self.slots.states[slot] == LEASED:
+            if self.slots.fingerprint(slot) == fingerprint:
+                return slot
+            slot = ABSENT
+        state = {ABSENT: "not known", _DONE: "done", _DROPPED: "dropped"}.get(slot, "waiting")
+        raise FrontierError(
+            f"request {fingerprint.hex()} is {state}: only a leased request can be settled, "
+            "and only once for each lease"
+        )
+
+    def settle(
+        self, fingerprint: bytes, outcome: Outcome, replacement: Entry | None = None
+    ) -> list[int]:
+        """Say what became of a leased request, and return the ids that this evicted."""
+        slot = self.leased_slot(fingerprint)
+        if replacement is not None:
+            _check_replacement(fingerprint, outcome, replacement)
+        slots, queues = self.slots, self._queues
+        host = slots.hosts[slot]
+        queues.leased[host] -= 1
+        self._leased -= 1
+        if outcome is not Outcome.AGAIN:
+            self._table.put(slots.keys[slot], _FINISHED[outcome])
+            slots.free(slot)
+            queues.release(host)
+            if outcome is Outcome.DONE:
+                self._done += 1
+            else:
+                self._dropped += 1
+            return []
+        if replacement is not None:
+            slots.priorities[slot] = replacement.priority
+            slots.payloads[slot] = replacement.payload
+            slots.hosts[slot] = queues.number(replacement.host)
+        slots.states[slot] = WAITING
+        queues.add(slots.hosts[slot], slot)
+        queues.release(host)
+        self._waiting += 1
+        self._worst = min(self._worst, slots.priorities[slot])
+        return self._trim((slots.hosts[slot],))
+
+    def reprioritise(self, ids: NDArray[np.int64], priorities: NDArray[np.int64]) -> None:
+        """Give waiting requests new priorities, higher or lower; other ids are ignored."""
+        ids = np.asarray(ids, dtype=np.int64)  # (n,)
+        priorities = np.asarray(priorities, dtype=np.int64)  # (n,)
+        if ids.shape != priorities.shape or ids.ndim != 1:
+            raise FrontierError(
+                f"reprioritise takes two arrays of one length, got the shapes {ids.shape} "
+                f"and {priorities.shape}"
+            )
+        wrong = (priorities < 0) | (priorities > PRIORITY_MAX)
+        if wrong.any():
+            raise _wrong_priority(int(priorities[wrong][0]))
+        known = self.slots.waiting_by_id(ids)
+        slots, priorities = ids[known] & ((1 << SLOT_BITS) - 1), priorities[known]
+        column = self.slots.column("priorities")
+        changed = column[slots] != priorities
+        slots, priorities = slots[changed], priorities[changed]
+        if not len(slots):
+            return
+        column[slots] = priorities
+        del column  # or nothing could be added
+        self._worst = min(self._worst, int(priorities.min()))
+        if len(slots) * _REBUILD_SHARE >= self._waiting:
+            self._queues.rebuild()
+        else:
+            self._queues.requeue_all(slots)
+
+    def _admit(self, entry: Entry, age: int) -> int:
+        """Let a request wait, and return its slot; the caller queues it."""
+        slots = self.slots
+        key = fingerprint_key(entry.fingerprint)
+        slot = slots.take(age, key, entry.fingerprint)
+        slots.states[slot] = WAITING
+        slots.priorities[slot] = entry.priority
+        slots.hosts[slot] = self._queues.number(entry.host)
+        slots.payloads[slot] = entry.payload
+        self._table.put(key, slot)
+        self._waiting += 1
+        self._worst = min(self._worst, entry.priority)
+        self.next_age = max(self.next_age, age + 1)
+        return slot
+
+    def _raise(self, slot: int, entry: Entry) -> bool:
+        slots, queues = self.slots, self._queues
+        if slots.states[slot] != WAITING or entry.priority <= slots.priorities[slot]:
+            return False
+        slots.priorities[slot] = entry.priority
+        slots.payloads[slot] = entry.payload
+        host, before = queues.number(entry.host), slots.hosts[slot]
+        if host == before:
+            queues.requeue(host, slot)
+        else:
+            slots.hosts[slot] = host
+            queues.add(host, slot)
+            queues.remove(before)
+        return True
+
+    def _trim(self, grown: Iterable[int]) -> list[int]:
+        """Evict what is over the bounds, and return the ids."""
+        evicted: list[int] = []
+        if self._host_size < self.max_size:
+            for host in grown:
+                excess = self._queues.waiting[host] - self._host_size
+                if excess > 0:
+                    members = self._queues.members(host)
+                    evicted += self._evict(members, excess + self._host_size // _BATCH)
+        excess = self._waiting - self.max_size
+        if excess > 0:
+            evicted += self._evict(self.slots.waiting(), excess + self.max_size // _BATCH)
+            left = self.slots.column("priorities")[self.slots.waiting()]
+            self._worst = int(left.min(initial=PRIORITY_MAX))
+        return evicted
+
+    def _evict(self, candidates: NDArray[np.int64], count: int) -> list[int]:
+        """Forget the worst of these slots: the lowest priority, and there the youngest."""
+        slots, queues = self.slots, self._queues
+        priorities = slots.column("priorities")[candidates]
+        ids = slots.column("ids")[candidates]
+        worst = candidates[first_by(priorities, -ids, count)]
+        for slot in worst.tolist():
+            self._table.discard(slots.keys[slot])
+            slots.free(slot)
+            queues.remove(slots.hosts[slot])
+        self._waiting -= len(worst)
+        self._evicted += len(worst)
+        evicted: list[int] = slots.column("ids")[worst].tolist()
+        return evicted
+
+
+def _check(entry: Entry) -> None:
+    if len(entry.fingerprint) != FINGERPRINT_SIZE:
+        raise FrontierError(
+            f"fingerprint {entry.fingerprint.hex()} has {len(entry.fingerprint)} bytes, but "
+            f"the frontier takes {FINGERPRINT_SIZE}: use the SHA-1 digest of it"
+        )
+    if not 0 <= entry.priority <= PRIORITY_MAX:
+        raise _wrong_priority(entry.priority)
+
+
+def _check_replacement(fingerprint: bytes, outcome: Outcome, replacement: Entry) -> None:
+    if outcome is not Outcome.AGAIN:
+        raise FrontierError(
+            f"request {fingerprint.hex()} is {outcome.value}: only a request that is tried "
+            "again can be replaced"
+        )
+    if replacement.fingerprint != fingerprint:
+        raise FrontierError(
+            f"request {fingerprint.hex()} cannot be replaced by "
+            f"{replacement.fingerprint.hex()}: push that one as a request of its own"
+        )
+    _check(replacement)
+
+
+def _wrong_priority(priority: int) -> FrontierError:
+    return FrontierError(
+        f"priority {priority} is not between 0 and {PRIORITY_MAX}: make it with "
+        "focusspider.priority"
+    )
