@@ -16,6 +16,7 @@ from focusspider.exporters import ParquetItemExporter, WarcWriter
 from focusspider.middleware import FocusMiddleware
 from focusspider.pipelines import ItemJournal
 from focusspider.replay.handler import ReplayDownloadHandler
+from focusspider.replay.spec import open_archive
 from focusspider.session import Session
 from focusspider.topic import Topic
 
@@ -66,6 +67,7 @@ class FocusAddon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", WarcWriter, 0)
         _add(settings, "FEED_EXPORTERS", {"parquet": ParquetItemExporter})
         if config.replay:
+            self._archive = open_archive(config.replay)  # wrong input stops here
             _add(
                 settings,
                 "DOWNLOAD_HANDLERS",

@@ -9,8 +9,9 @@ from scrapy.exceptions import NotConfigured
 
 from focusspider import stats
 from focusspider.page import Link
+from focusspider.payload import ScoredLink
 from focusspider.priority import to_level
-from focusspider.scheduler import FocusScheduler, ScoredLink
+from focusspider.scheduler import FocusScheduler
 from focusspider.session import META, Session
 
 if TYPE_CHECKING:

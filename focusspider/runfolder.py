@@ -15,11 +15,11 @@ Run folder contents
 from __future__ import annotations
 
 import json
-import re
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from focusspider.config import is_folder_name
 from focusspider.errors import SettingError
 
 if TYPE_CHECKING:
@@ -39,8 +39,11 @@ class RunFolder:
     def __init__(self, exports: Path, topic: str, run: str | None = None) -> None:
         self.name = run or utc_stamp()
         parent = exports / topic
-        if run is not None:
-            _check_name(run)
+        if run is not None and not is_folder_name(run):
+            raise SettingError(
+                f"FOCUS_RUN={run!r}: not a name for a folder; "
+                "use letters, digits, '.', '-', '_' and '+'"
+            )
         self.path = parent / self.name
         try:
             self._make(parent, named=run is not None)
@@ -107,10 +110,3 @@ def utc_stamp() -> str:
     """Return the time now as a name that sorts: ``20261127T101500Z``."""
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
 
-
-def _check_name(run: str) -> None:
-    if not re.fullmatch(r"[\w][\w.+-]*", run):
-        raise SettingError(
-            f"FOCUS_RUN={run!r}: not a name for a folder; "
-            "use letters, digits, '.', '-', '_' and '+'"
-        )

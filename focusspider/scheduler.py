@@ -13,14 +13,12 @@ It is useful without the rest of focusspider: with ``SCHEDULER =
 from __future__ import annotations
 
 import hashlib
-import json
-import logging
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from scrapy import Request, signals
+from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import call_later
@@ -30,6 +28,7 @@ from focusspider.config import FocusConfig
 from focusspider.engine import in_progress, wake
 from focusspider.frontier import Entry, Outcome
 from focusspider.frontier.memory import MemoryFrontier
+from focusspider.payload import ScoredLink, pack, unpack
 from focusspider.politeness import Politeness
 from focusspider.priority import PRIORITY_MAX
 from focusspider.scope import Scope
@@ -37,29 +36,15 @@ from focusspider.session import META, Session
 from focusspider.urls import Fingerprinter, host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
-    from scrapy import Spider
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
     from focusspider.frontier import Frontier
 
 __all__ = ["FocusScheduler", "ScoredLink", "request_priority"]
-
-logger = logging.getLogger(__name__)
-
-#: Characters of an anchor that wait with a link: enough for a log line and an item.
-_ANCHOR_KEPT = 200
-
-
-class ScoredLink(NamedTuple):
-    """A link at the second door, with what a strategy gave it."""
-
-    url: str
-    priority: int
-    anchor: str
-    explain: Mapping[str, float] | None = None
 
 
 @dataclass(slots=True)
@@ -235,9 +220,8 @@ class FocusScheduler(BaseScheduler):
             if reason:
                 refused[reason] += 1
                 continue
-            waiting = [link.url, depth, parent, link.anchor[:_ANCHOR_KEPT], state, link.explain]
-            payload = json.dumps(waiting, separators=(",", ":")).encode()
             fingerprint = self.fingerprinter.of_url(link.url)
+            payload = pack(link, depth, parent, state)
             entries.append(Entry(fingerprint, host, link.priority, payload))
         pushed = self.frontier.push(entries)
         for reason, count in refused.items():
@@ -301,7 +285,7 @@ class FocusScheduler(BaseScheduler):
             if self.scope.host_full(entry.host):
                 self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
                 continue
-            request = self._request(entry)
+            request = unpack(entry, self._spider)
             lease = _Lease(entry.fingerprint, entry.host)
             self._leases[request] = self._by_fingerprint[entry.fingerprint] = lease
             self.politeness.started(entry.host)
@@ -309,21 +293,6 @@ class FocusScheduler(BaseScheduler):
             return request
         self._wake_when_due()
         return None
-
-    def _request(self, entry: Entry) -> Request:
-        if isinstance(entry.payload, Request):
-            return entry.payload
-        url, depth, parent, anchor, state, explain = json.loads(entry.payload)
-        link: dict[str, Any] = {"priority": entry.priority, "parent": parent, "anchor": anchor}
-        if state is not None:
-            link["state"] = state
-        if explain is not None:
-            link["explain"] = explain
-        return Request(
-            url,
-            errback=getattr(self._spider, "link_failed", None),
-            meta={"depth": depth, META: link},
-        )
 
     def _wake_when_due(self) -> None:
         """Have the engine ask again when the first host that had to wait is due."""

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from focusspider.errors import SettingError
+from focusspider.runfolder import RunFolder, utc_stamp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_two_runs_of_one_second_have_two_folders(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("focusspider.runfolder.utc_stamp", lambda: "20261127T101500Z")
+    names = []
+    for _ in range(3):
+        folder = RunFolder(tmp_path, "clocks")
+        folder.close()
+        names.append(folder.path.name)
+    assert names == ["20261127T101500Z", "20261127T101500Z-2", "20261127T101500Z-3"]
+
+
+def test_a_named_run_never_overwrites(tmp_path: Path) -> None:
+    RunFolder(tmp_path, "clocks", "first").close()
+    with pytest.raises(SettingError, match=r"FOCUS_RUN='first': .*/clocks/first is there already"):
+        RunFolder(tmp_path, "clocks", "first")
+
+
+def test_exports_below_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingError, match="FOCUS_EXPORTS_DIR="):
+        RunFolder(tmp_path / "file", "clocks")
+
+
+def test_the_log_is_lines_of_json_and_the_run_is_replaced_whole(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path, "clocks", "first")
+    folder.log({"n": 1, "url": "http://a.example/é"})
+    folder.log({"n": 2, "url": "http://a.example/\u2028"})
+    folder.write_run({"fetched": 0})
+    folder.write_run({"fetched": 2})
+    folder.close()
+    folder.close()
+    lines = (folder.path / "crawl.jsonl").read_bytes().split(b"\n")
+    assert [json.loads(line)["n"] for line in lines if line] == [1, 2]
+    assert json.loads((folder.path / "run.json").read_bytes()) == {"fetched": 2}
+    assert sorted(path.name for path in folder.path.iterdir()) == ["crawl.jsonl", "run.json"]
+
+
+def test_a_stamp_sorts() -> None:
+    assert re.fullmatch(r"\d{8}T\d{6}Z", utc_stamp())

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from focusspider.scope import Scope
+from focusspider.topic import Limits, Sites
+
+SITES = Sites(allow=("a.example", "b.example"), deny=("http://a.example/private/",))
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "depth", "reason"),
+    [
+        ("http://a.example/x", "a.example", 3, None),
+        ("http://www.a.example/x", "www.a.example", 0, None),
+        ("http://a.example/x", "a.example", 4, "depth"),
+        ("http://c.example/x", "c.example", 1, "offsite"),
+        ("http://a.example/private/x", "a.example", 1, "offsite"),
+        ("http://a.example/1/2/1/2/1/2", "a.example", 1, None),
+        ("http://a.example/1/2/1/2/1/2/1", "a.example", 1, "segment_repeats"),
+    ],
+)
+def test_what_is_refused_and_why(url: str, host: str, depth: int, reason: str | None) -> None:
+    scope = Scope(sites=SITES, limits=Limits(depth=3), max_segment_repeats=3)
+    assert scope.refuses(url, host, depth) == reason
+
+
+def test_the_stricter_depth_counts() -> None:
+    assert Scope(limits=Limits(depth=5), max_depth=2).refuses("http://a/", "a", 3) == "depth"
+    assert Scope(limits=Limits(depth=2), max_depth=5).refuses("http://a/", "a", 3) == "depth"
+    assert Scope(max_depth=0).refuses("http://a/", "a", 1000) is None
+
+
+def test_allowed_domains_are_scrapys() -> None:
+    scope = Scope(allowed_domains=["Example.org"])
+    assert scope.refuses("http://example.org/", "example.org", 0) is None
+    assert scope.refuses("http://www.example.org/", "www.example.org", 0) is None
+    assert scope.refuses("http://badexample.org/", "badexample.org", 0) == "offsite"
+
+
+def test_the_hosts_that_came_first_stay() -> None:
+    scope = Scope(limits=Limits(hosts=2))
+    reasons = [scope.refuses(f"http://{host}/", host, 0) for host in ("a", "b", "c", "a")]
+    assert reasons == [None, None, "hosts", None]
+
+
+def test_a_host_is_full_by_pages_asked_of_it_less_those_not_had() -> None:
+    scope = Scope(limits=Limits(pages_per_host=2))
+    scope.asked("a")
+    scope.asked("a")
+    assert scope.refuses("http://a/", "a", 0) == "host_full"
+    assert scope.refuses("http://b/", "b", 0) is None
+    scope.failed("a")
+    assert scope.refuses("http://a/", "a", 0) is None
