@@ -207,12 +207,12 @@ class FocusConfig:
     max_links: int = _setting(
         10_000, _whole(1), "links", "Most links that are taken from one page."
     )
-    max_anchor: int = _setting(500, _whole(1), "characters", "Most that is kept of an anchor.")
+    max_anchor: int = _setting(1_000, _whole(1), "characters", "Most that is kept of an anchor.")
     max_context: int = _setting(
-        2_000, _whole(1), "characters", "Most that is kept of a link's context."
+        4_000, _whole(1), "characters", "Most that is kept of a link's context."
     )
     max_text: int = _setting(
-        500_000, _whole(1), "characters", "Most that is kept of a page's text."
+        1_000_000, _whole(1), "characters", "Most that is kept of a page's text."
     )
     max_segment_repeats: int = _setting(
         3,

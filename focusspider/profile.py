@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from focusspider.errors import TopicError
+from focusspider.urls import host_of, resolve
 
 if TYPE_CHECKING:
     from focusspider.page import Page
@@ -39,7 +39,7 @@ class TopicProfile:
     phrases
         The stems of each keyword, in their order; keywords of stop words alone are left out.
     seed_hosts
-        Fully qualified host names of the seeds, in lower case.
+        Fully qualified host names of the seeds, spelt as those of links are.
     targets
         The target pages, in the order in which they were read.
     """
@@ -54,13 +54,13 @@ class TopicProfile:
         self.description: Terms = analyzer.terms(topic.description)
         self.query: Terms = analyzer.terms(f"{keywords}\n{topic.description}")
         self.seed_hosts: frozenset[str] = frozenset(
-            (urlsplit(url).hostname or "").rstrip(".") for url in topic.seeds
+            host_of(resolve(url, "/")) for url in topic.seeds
         )
         self.targets: tuple[TargetPage, ...] = ()
         if not self.query and not topic.targets:
             raise TopicError(
-                f"{topic.source}: keywords and description leave no terms, since stop words and "
-                f"punctuation do not count; give words that the pages wanted use"
+                f"{topic.source}: keywords and description leave no terms, since stop words, "
+                f"numbers and punctuation do not count; give words that the pages wanted use"
             )
 
     def add_target(self, page: Page) -> None:

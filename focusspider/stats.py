@@ -39,8 +39,8 @@ def _stat(key: str, meaning: str, advice: str = "", **reasons: str) -> str:
 
 PAGE_FETCHED = _stat(
     "focus/page/fetched",
-    "HTML pages that were fetched, parsed and judged.",
-    "Fewer than the limit of pages: the frontier ran empty; see focus/link/refused.",
+    "Responses that were fetched and judged; each counts against the limit of pages.",
+    "Fewer than the limit: the frontier ran empty; see focus/link/refused and focus/page/failed.",
 )
 PAGE_RELEVANT = _stat(
     "focus/page/relevant",
@@ -54,13 +54,13 @@ PAGE_IRRELEVANT = _stat(
 )
 PAGE_DUPLICATE_CONTENT = _stat(
     "focus/page/duplicate_content",
-    "Pages of focus/page/fetched whose text another URL had brought before.",
+    "Pages of focus/page/fetched whose body another URL had brought before.",
     "Many: a site has several addresses for a page; deny some in [sites].",
 )
 PAGE_NOT_HTML = _stat(
     "focus/page/not_html",
-    "Responses that are no HTML page; they are passed over.",
-    "Many: links lead to files; deny their extensions in [sites] with re:.",
+    "Responses of focus/page/fetched that are empty or no HTML; they are not relevant.",
+    "Many: links lead to files; deny their endings in [sites] with re:.",
 )
 PAGE_FAILED = _stat(
     "focus/page/failed",
@@ -105,6 +105,7 @@ LINK_REFUSED = _stat(
     "Look at the reason that leads.",
     scheme="Neither http nor https: mailto, javascript, data, ftp …",
     invalid="No URL can be made of it.",
+    empty="There is no URL in it.",
     credentials="The URL holds a user name or a password.",
     too_long="Longer than URLLENGTH_LIMIT.",
     offsite="Outside [sites] of the topic or the spider's allowed_domains.",
@@ -152,6 +153,16 @@ REQUEST_SCHEDULED = _stat(
 REQUEST_KNOWN = _stat(
     "focus/request/known",
     "Requests that came by Scrapy's own door and were known already.",
+)
+REQUEST_REFUSED = _stat(
+    "focus/request/refused",
+    "Requests that came by Scrapy's own door and were not followed.",
+    "Look at the reason that leads.",
+    offsite="Outside [sites] of the topic or the spider's allowed_domains.",
+    depth="Deeper than the topic's limit or DEPTH_LIMIT.",
+    hosts="Its host would be one more than the topic's limit of hosts.",
+    host_full="Its host has had the topic's limit of pages a host.",
+    segment_repeats="A segment of its path repeats more than FOCUS_MAX_SEGMENT_REPEATS: a trap.",
 )
 ITEM_EXPORTED = _stat(
     "focus/item/exported",

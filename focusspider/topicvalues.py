@@ -276,9 +276,13 @@ def url_problem(url: str) -> str | None:
         return "holds credentials, which would reach logs and exports; take them out"
     if not host:
         return "has no host; write https://HOST/PATH"
-    if not host.isascii() or ":" in host:  # a name in another script, or an IPv6 address
+    if ":" in host:  # an IPv6 address
         return None
-    if not all(_LABEL.fullmatch(label) for label in host.removesuffix(".").split(".")):
+    try:
+        labels = host.encode("idna").decode("ascii").removesuffix(".").split(".")
+    except UnicodeError:
+        labels = []
+    if not labels or not all(_LABEL.fullmatch(label) for label in labels):
         return f"has a host that cannot exist: {shown(host)}"
     return None
 

@@ -72,6 +72,8 @@ def with_line(line):
         (with_line('seeds = ["https://example.org/a b"]'), 'seeds: "https://example.org/a b" holds white space or control characters; write a space as %20'),
         (with_line('seeds = ["https://me:secret@example.org/"]'), 'seeds: "https://…@example.org/" holds credentials, which would reach logs and exports; take them out'),
         (with_line('seeds = ["https://a..b/"]'), 'seeds: "https://a..b/" has a host that cannot exist: "a..b"'),
+        (with_line('seeds = ["https://a.example,b.example/"]'), 'seeds: "https://a.example,b.example/" has a host that cannot exist: "a.example,b.example"'),
+        (with_line('seeds = ["https://ü..example/"]'), 'seeds: "https://ü..example/" has a host that cannot exist: "ü..example"'),
         (with_line('seeds = ["https://example.org:99999/"]'), 'seeds: "https://example.org:99999/" is no URL: Port out of range 0-65535'),
         (with_line('seeds = ["https://[::1/"]'), 'seeds: "https://[::1/" is no URL: Invalid IPv6 URL'),
         # targets
