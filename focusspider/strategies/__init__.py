@@ -1,1 +1,56 @@
 """Strategies: which link of a page is worth the next request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from focusspider.errors import SettingError
+from focusspider.registry import build, find
+from focusspider.strategies.best_first import BestFirst
+from focusspider.strategies.breadth_first import BreadthFirst
+from focusspider.strategies.dom import Dom
+from focusspider.strategies.hub_seeking import HubSeeking
+from focusspider.strategies.shark_search import SharkSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from focusspider.strategies.base import Strategy
+
+__all__ = ["STRATEGIES", "build_strategy"]
+
+#: Every strategy by the name that users give.
+STRATEGIES: dict[str, type[Strategy]] = {
+    "breadth-first": BreadthFirst,
+    "best-first": BestFirst,
+    "dom": Dom,
+    "hub-seeking": HubSeeking,
+    "shark-search": SharkSearch,
+}
+
+_METHODS = ("needs", "start", "score", "observe", "rerank")
+
+
+def build_strategy(name: str, params: Mapping[str, Any], *, where: str = "") -> Strategy:
+    """Build a strategy by its name, or by the import path of a class of one's own.
+
+    Parameters
+    ----------
+    params
+        Arguments of the strategy's constructor.
+    where
+        Where the user wrote them, for messages.
+
+    Raises
+    ------
+    UnknownNameError
+        For a name that is not known; it lists the known ones.
+    SettingError
+        For an unknown, missing or wrong parameter, or a path that cannot be imported.
+    """
+
+    def error(message: str) -> SettingError:
+        return SettingError(f"{where}: {message}" if where else message)
+
+    found = find("strategy", STRATEGIES, name, methods=_METHODS, error=error, where=where)
+    return build(found, params, label=f"strategy {name!r}", error=error)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from focusspider.errors import TopicError
 from focusspider.priority import scalar_priorities
+from focusspider.text import Terms, cosine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from focusspider.frontier import FrontierView
-    from focusspider.page import Page
+    from focusspider.page import Link, Page
     from focusspider.profile import TopicProfile
     from focusspider.relevance.base import Judgement
 
-__all__ = ["BaseStrategy", "LinkScores", "Reranking", "State", "Strategy"]
+__all__ = [
+    "BaseStrategy",
+    "KeywordStrategy",
+    "LinkScores",
+    "Reranking",
+    "State",
+    "Strategy",
+    "scored",
+    "text_cosines",
+    "topic_terms",
+]
 
 #: What a request carries to the page that it leads to: a short list of floats, JSON-safe.
 State = tuple[float, ...]
@@ -34,7 +46,7 @@ class LinkScores(NamedTuple):
 
     priorities: NDArray[np.int64]  # (n_links,)
     state: State | None = None
-    parts: Mapping[str, NDArray[np.float64]] = {}  # noqa: RUF012 - read only
+    parts: Mapping[str, NDArray[np.float64]] = {}
 
 
 class Reranking(NamedTuple):
@@ -51,9 +63,15 @@ class Strategy(Protocol):
     same scores.
     """
 
-    #: What it looks at, so that nothing is computed for nobody: ``"terms"``,
-    #: ``"context"``, ``"graph"``, ``"targets"``, ``"model"``.
-    needs: ClassVar[frozenset[str]]
+    @property
+    def needs(self) -> frozenset[str]:
+        """What it looks at, so that nothing is computed for nobody.
+
+        ``"terms"`` and ``"context"`` are the terms of the page and of its links' contexts,
+        ``"anchor"`` those of their anchors; ``"targets"``, ``"graph"`` and ``"model"`` are
+        what it cannot begin without. Mostly a class attribute.
+        """
+        ...
 
     def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:
         """Learn the topic; called once, before the first page, when targets are known."""
@@ -76,11 +94,9 @@ class BaseStrategy:
     """A strategy that does not learn during the crawl; subclasses give ``score``."""
 
     needs: ClassVar[frozenset[str]] = frozenset()
-    profile: TopicProfile
 
-    def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:  # noqa: ARG002
-        """Keep the topic."""
-        self.profile = profile
+    def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:
+        """Learn nothing."""
 
     def observe(self, page: Page, judgement: Judgement) -> None:
         """Learn nothing."""
@@ -90,8 +106,58 @@ class BaseStrategy:
         return None
 
 
+class KeywordStrategy(BaseStrategy):
+    """A strategy that compares text with the topic's keywords."""
+
+    def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:  # noqa: ARG002
+        """Keep the terms of the topic that text is compared with."""
+        self.keywords: Terms = topic_terms(profile)
+
+
+def topic_terms(profile: TopicProfile) -> Terms:
+    """Return the terms of the keywords; without any those of the description.
+
+    A topic that has neither is guided by the terms of its target pages together. Raises
+    :class:`TopicError` where there is nothing in any of the three.
+    """
+    terms = (
+        profile.keywords
+        or profile.description
+        or Terms.merged(target.terms for target in profile.targets)
+    )
+    if not terms:
+        raise TopicError(
+            f"{profile.topic.source}: there is nothing to compare pages with: no keywords, no "
+            f"description, and no text in the target pages; give keywords"
+        )
+    return terms
+
+
+def text_cosines(
+    links: Sequence[Link],
+    text_of: Callable[[Link], str],
+    terms_of: Callable[[Link], Terms],
+    query: Terms,
+) -> NDArray[np.float64]:
+    """Return the cosine of a query with one text of each link, (n_links,).
+
+    Links with the same text, as those under one aggregation node, share the work.
+    """
+    known: dict[str, float] = {}
+    scores: list[float] = []
+    for link in links:
+        text = text_of(link)
+        score = known.get(text)
+        if score is None:
+            score = known[text] = cosine(query, terms_of(link)) if text else 0.0
+        scores.append(score)
+    return np.array(scores, dtype=np.float64)
+
+
 def scored(
-    scores: ArrayLike, state: State | None = None, **parts: NDArray[np.float64] | Any
+    scores: ArrayLike,
+    parts: Mapping[str, NDArray[np.float64]],
+    state: State | None = None,
 ) -> LinkScores:
     """Return the :class:`LinkScores` of scalar scores in [0, 1]."""
     return LinkScores(scalar_priorities(scores), state, parts)
