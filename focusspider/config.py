@@ -151,23 +151,26 @@ class FocusConfig:
     """The settings of a crawl, typed; a unit test gives the few that it needs."""
 
     topic: str | None = _setting(
-        None, _TEXT, "", "The topic: a file, or a name in FOCUS_TOPICS_DIR."
+        None,
+        _TEXT,
+        "",
+        "The topic, a file or a name in FOCUS_TOPICS_DIR; the argument comes first.",
     )
     topics_dir: Path = _setting(Path("topics"), _PATH, "", "Where a topic's name is looked up.")
     strategy: str | None = _setting(
         None,
         _TEXT,
         "",
-        "The strategy, where neither the spider's argument nor the topic names one.",
+        "The strategy, where neither argument nor topic names one; None: hub-seeking.",
     )
     strategy_params: Mapping[str, Any] = _setting(
-        {}, _TABLE, "", "Parameters of the strategy that FOCUS_STRATEGY names."
+        {}, _TABLE, "", "Its parameters; those of a topic's strategy are in the topic."
     )
     frontier_max: int = _setting(
         1_000_000, _whole(1), "requests", "Most requests that wait; beyond it the worst go first."
     )
     frontier_host_share: float = _setting(
-        1.0, _SHARE, "share", "Most of FOCUS_FRONTIER_MAX that one host may hold."
+        1.0, _SHARE, "", "Most of FOCUS_FRONTIER_MAX that one host may hold."
     )
     replay: tuple[str, ...] = _setting(
         (),
@@ -202,7 +205,7 @@ class FocusConfig:
     )
     seed: int = _setting(0, _whole(0), "", "Seed of everything that is random in a strategy.")
     explain: bool = _setting(
-        False, _FLAG, "", "Whether items and crawl.jsonl hold the parts of each score."
+        False, _FLAG, "", "Whether an item holds the parts of the score that led to its page."
     )
     max_links: int = _setting(
         10_000, _whole(1), "links", "Most links that are taken from one page."

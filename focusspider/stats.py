@@ -74,7 +74,6 @@ PAGE_FAILED = _stat(
     too_large="The body was larger than DOWNLOAD_MAXSIZE.",
     redirects="There were more redirects than REDIRECT_MAX_TIMES.",
     ignored="A downloader middleware refused the request.",
-    parse="The body could not be parsed.",
     other="Anything else; the log has the error.",
 )
 TARGET_FETCHED = _stat(
