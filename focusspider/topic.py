@@ -86,9 +86,20 @@ class Topic:
     def from_toml(cls, path: str | Path, arguments: Mapping[str, Any] | None = None) -> Topic:
         """Read a topic file; arguments take the place of its values."""
         path = Path(path)
-        values = TopicValues.from_table(_read(path), str(path), path.parent)
-        if "name" not in values.values:
-            values.values["name"] = _slug(path.stem)
+        table = {"name": _slug(path.stem), **_read(path)}
+        return cls.from_table(table, arguments, source=str(path), base_dir=path.parent)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        source: str = "table",
+        base_dir: str | Path = ".",
+    ) -> Topic:
+        """Make a topic of the content of a topic file, from wherever that was read."""
+        values = TopicValues.from_table(table, source, Path(base_dir))
         values.override(arguments or {})
         return _topic(values)
 

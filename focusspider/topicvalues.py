@@ -176,9 +176,9 @@ class TopicValues:
         value = self.values.get(key)
         if value is None:
             return None
-        if not isinstance(value, str) or not value.strip():
+        if not _is_text(value):
             raise self.error(key, value, "give a text that is not empty, or leave it out")
-        return value.strip()
+        return str(value).strip()
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of texts, each once."""
@@ -186,7 +186,7 @@ class TopicValues:
         if isinstance(value, str) or not isinstance(value, (list, tuple)):
             raise self.error(key, value, 'give a list of texts, such as ["a", "b"]')
         for entry in value:
-            if not isinstance(entry, str) or not entry.strip():
+            if not _is_text(entry):
                 raise self.entry_error(key, entry, "is no text; give texts that are not empty")
         return tuple(dict.fromkeys(entry.strip() for entry in value))
 
@@ -254,6 +254,14 @@ class TopicValues:
             except ValueError as error:
                 raise self.entry_error(key, entry, str(error)) from None
         return entries
+
+
+def _is_text(value: object) -> bool:
+    """Return whether a value is a text that says something, and that UTF-8 can hold."""
+    try:
+        return isinstance(value, str) and bool(value.strip().encode())
+    except UnicodeEncodeError:  # a command line that was not UTF-8
+        return False
 
 
 def url_problem(url: str) -> str | None:

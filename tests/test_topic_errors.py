@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from focusspider.errors import TopicError
+from focusspider.sites import Sites, check_entry
 from focusspider.topic import Topic
+from focusspider.topicvalues import ARGUMENTS, TOP_KEYS, url_problem
+from focusspider.urls import resolve
 
 MINIMAL = 'keywords = ["graphs"]\nseeds = ["https://example.org/"]\n'
-ARGUMENTS = {"keywords": "graphs", "seeds": "https://example.org/"}
+INLINE = {"keywords": "graphs", "seeds": "https://example.org/"}
 
 
 @pytest.fixture
@@ -175,7 +181,7 @@ def test_a_wrong_file(folder, text, message):
 )
 def test_a_wrong_argument(folder, arguments, message):
     with pytest.raises(TopicError) as caught:
-        Topic.from_arguments(**(ARGUMENTS | arguments))
+        Topic.from_arguments(**(INLINE | arguments))
     assert str(caught.value) == message.replace("FOLDER", str(folder))
 
 
@@ -226,3 +232,39 @@ def test_an_argument_is_blamed_for_itself_and_the_file_for_the_rest(folder):
         Topic.load("t", arguments={"pages": "0", "depth": "1"})
     with pytest.raises(TopicError, match=r"^topics/t\.toml: limits\.depth = 0: "):
         Topic.load("t", arguments={"pages": "1"})
+
+
+TEXTS = st.text("ab1 ,.:/@[]{}()*?#%\"'=-_\\\0\n\u00fc\u3042\ud800", max_size=20)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS | st.dates(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+ENTRIES = st.sampled_from(["name", "kind", "threshold", "pages", "depth", "hosts", "allow", "deny"])
+
+
+@given(st.dictionaries(st.sampled_from(list(ARGUMENTS)), VALUES))
+def test_any_argument_gives_a_topic_or_a_message(arguments):
+    with suppress(TopicError):
+        Topic.from_arguments(**(INLINE | arguments))
+
+
+@given(st.dictionaries(st.sampled_from(TOP_KEYS), VALUES | st.dictionaries(ENTRIES, VALUES)))
+def test_any_value_of_a_file_gives_its_values_or_a_message(table):
+    values = {"keywords": ["graphs"], "seeds": ["https://example.org/"], **table}
+    with suppress(TopicError):
+        Topic.from_table(values)
+
+
+@given(TEXTS | TEXTS.map("http://".__add__) | TEXTS.map("http://a.example".__add__))
+def test_any_text_is_a_url_or_has_a_problem(text):
+    problem = url_problem(text)
+    if problem is None:
+        assert resolve(text, text)  # what a crawl can ask for
+
+
+@given(TEXTS)
+def test_any_text_is_an_entry_of_sites_or_has_a_problem(text):
+    with suppress(ValueError):
+        check_entry(text)
+        Sites(allow=(text,)).allows("http://example.org/")
