@@ -46,6 +46,8 @@ class FocusMiddleware:
         session = Session.of(crawler)
         if session is None:
             raise NotConfigured("no topic")
+        assert crawler.stats is not None
+        session.stats = crawler.stats
         middleware = cls(session, crawler)
         crawler.signals.connect(middleware._closed, signals.spider_closed)
         return middleware
@@ -57,23 +59,18 @@ class FocusMiddleware:
 
     def process_spider_input(self, response: Response) -> None:
         """Judge the page before its callback runs."""
-        if self._is_page(response):
+        if not (response.meta.get(META) or {}).get("target"):
             self._session.visit(response)
-
-    @staticmethod
-    def _is_page(response: Response) -> bool:
-        """Return whether a response is a page of the crawl; a target is only an example."""
-        return not (response.meta.get(META) or {}).get("target")
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """Score what the callback yields, and pass the rest through."""
-        if not self._is_page(response):
+        visit = self._session.visited(response)
+        if visit is None:  # a target, or an answer that is no success: its errback has run
             async for output in result:
                 yield output
             return
-        visit = self._session.visit(response)
         scorer = _Scorer(self._session, visit)
         links: list[Link] = []
         async for output in result:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy.exceptions import NotConfigured
 from scrapy.exporters import JsonLinesItemExporter
@@ -11,6 +11,8 @@ from focusspider import stats
 from focusspider.session import Session
 
 if TYPE_CHECKING:
+    from io import BytesIO
+
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
@@ -28,7 +30,7 @@ class ItemJournal:
     def __init__(self, session: Session, stats_collector: StatsCollector) -> None:
         self._session = session
         self._stats = stats_collector
-        self._file: BinaryIO | None = None
+        self._file: BytesIO | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ItemJournal:
@@ -41,7 +43,8 @@ class ItemJournal:
 
     def open_spider(self) -> None:
         """Open the journal."""
-        self._file = self._session.folder.items.open("ab")
+        # the exporter is typed for BytesIO, and writes to any binary file
+        self._file = cast("BytesIO", self._session.folder.items.open("ab"))
         self._exporter = JsonLinesItemExporter(
             self._file, encoding="utf-8", sort_keys=False, ensure_ascii=False
         )

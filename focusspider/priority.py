@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 PRIORITY_BITS = 50
-PRIORITY_MAX = 2**PRIORITY_BITS - 1
+PRIORITY_MAX: int = 2**PRIORITY_BITS - 1
 #: Bits of one component of a belief vector: 1000 steps of 1/1000 fit into 10 bits.
 BELIEF_BITS = 10
 #: How many distinct priorities Scrapy's own queues are given: they keep a queue for each.
@@ -41,8 +41,12 @@ def scalar_priorities(scores: ArrayLike) -> NDArray[np.int64]:
     >>> scalar_priorities([0.0, 0.5, 1.0]).tolist()
     [0, 562949953421312, 1125899906842623]
     """
-    clipped = np.clip(np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=0.0), 0.0, 1.0)
-    return np.minimum((clipped * float(2**PRIORITY_BITS)).astype(np.int64), PRIORITY_MAX)
+    clipped = np.clip(
+        np.nan_to_num(np.atleast_1d(np.asarray(scores, dtype=np.float64)), nan=0.0), 0.0, 1.0
+    )
+    steps: NDArray[np.int64] = (clipped * float(2**PRIORITY_BITS)).astype(np.int64)
+    steps[steps > PRIORITY_MAX] = PRIORITY_MAX
+    return steps
 
 
 def belief_priorities(beliefs: ArrayLike) -> NDArray[np.int64]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -28,6 +27,7 @@ from focusspider.config import FocusConfig
 from focusspider.engine import in_progress, wake
 from focusspider.frontier import Entry, Outcome
 from focusspider.frontier.memory import MemoryFrontier
+from focusspider.leases import Leases
 from focusspider.payload import ScoredLink, pack, unpack
 from focusspider.politeness import Politeness
 from focusspider.priority import PRIORITY_MAX
@@ -41,18 +41,11 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
+    from scrapy.utils.asyncio import CallLaterResult
 
     from focusspider.frontier import Frontier
 
 __all__ = ["FocusScheduler", "ScoredLink", "request_priority"]
-
-
-@dataclass(slots=True)
-class _Lease:
-    fingerprint: bytes
-    host: str
-    downloading: bool = True
-    outcome: Outcome | None = Outcome.DROPPED  # None: settled already
 
 
 class FocusScheduler(BaseScheduler):
@@ -84,12 +77,12 @@ class FocusScheduler(BaseScheduler):
         self.fingerprinter = fingerprinter
         self.session = session
         self._crawler = crawler
-        self._leases: dict[Request, _Lease] = {}
-        self._by_fingerprint: dict[bytes, _Lease] = {}
+        self._leases = Leases(frontier, politeness, scope)
         # one at a time means one page at a time: its links are pushed before the next lease
         self._serial = crawler.settings.getint("CONCURRENT_REQUESTS") == 1
         self._refetched = 0
-        self._timer_due: float | None = None
+        self._timer: CallLaterResult | None = None
+        self._timer_due = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FocusScheduler:
@@ -124,12 +117,14 @@ class FocusScheduler(BaseScheduler):
         """Listen to what the downloader and the engine say of our requests."""
         self._spider = spider
         connect = self._crawler.signals.connect
-        connect(self._left_downloader, signals.request_left_downloader)
-        connect(self._response_received, signals.response_received)
+        connect(self._leases.left_downloader, signals.request_left_downloader)
+        connect(self._leases.answered, signals.response_received)
         connect(self._idle, signals.spider_idle)
 
     def close(self, reason: str) -> None:
         """Settle what is finished, and count what is left."""
+        if self._timer is not None:
+            self._timer.cancel()
         self._settle_finished()
         for key, value in zip(
             (
@@ -166,13 +161,12 @@ class FocusScheduler(BaseScheduler):
         """Take a request that a spider or a middleware yields; False: it was refused."""
         fingerprint = self.fingerprinter.of_request(request)
         if "redirect_urls" in request.meta:
-            self._redirected(request)
-        if request.dont_filter:
-            lease = self._by_fingerprint.get(fingerprint)
-            if lease is not None and "retry_times" in request.meta:
-                self._retry(request, lease)
-                return True
+            self._leases.redirected(self.fingerprinter.of_url(request.meta["redirect_urls"][-1]))
         host = self._host(request)
+        if "retry_times" in request.meta and fingerprint in self._leases:
+            self._leases.again(Entry(fingerprint, host, self._priority(request), request))
+            self._stats.inc_value(stats.FRONTIER_RETRIED)
+            return True
         reason = self._refusal(request, host)
         if reason:
             stats.count_reason(self._stats, stats.REQUEST_REFUSED, reason)
@@ -236,7 +230,7 @@ class FocusScheduler(BaseScheduler):
 
     def _host(self, request: Request) -> str:
         assert self._crawler.engine is not None
-        return self._crawler.engine.downloader.get_slot_key(request)
+        return str(self._crawler.engine.downloader.get_slot_key(request))
 
     def _refusal(self, request: Request, host: str) -> str | None:
         """Return why a request is outside the crawl; ``dont_filter`` is as Scrapy has it."""
@@ -251,24 +245,6 @@ class FocusScheduler(BaseScheduler):
         if self.session is not None and request.meta.get("is_start_request"):
             return PRIORITY_MAX
         return request_priority(request.priority)
-
-    def _redirected(self, request: Request) -> None:
-        """Note that a request has been answered: by a redirect, to this one."""
-        lease = self._by_fingerprint.get(
-            self.fingerprinter.of_url(request.meta["redirect_urls"][-1])
-        )
-        if lease is not None and lease.outcome is not None:
-            lease.outcome = Outcome.DONE
-            self.scope.failed(lease.host)  # a redirect is no page
-
-    def _retry(self, request: Request, lease: _Lease) -> None:
-        """Let a leased request wait again, at the age and the priority that it had."""
-        entry = Entry(lease.fingerprint, lease.host, self._priority(request), request)
-        self.frontier.settle(lease.fingerprint, Outcome.AGAIN, entry)
-        lease.outcome = None
-        del self._by_fingerprint[lease.fingerprint]
-        self.scope.failed(lease.host)
-        self._stats.inc_value(stats.FRONTIER_RETRIED)
 
     # -- to the downloader -----------------------------------------------------------
 
@@ -286,10 +262,7 @@ class FocusScheduler(BaseScheduler):
                 self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
                 continue
             request = unpack(entry, self._spider)
-            lease = _Lease(entry.fingerprint, entry.host)
-            self._leases[request] = self._by_fingerprint[entry.fingerprint] = lease
-            self.politeness.started(entry.host)
-            self.scope.asked(entry.host)
+            self._leases.add(entry, request)
             return request
         self._wake_when_due()
         return None
@@ -302,44 +275,21 @@ class FocusScheduler(BaseScheduler):
         if seconds is None:
             return  # a host's slot is full: its next response wakes the engine
         due = time.monotonic() + seconds
-        if self._timer_due is not None and self._timer_due <= due:
-            return
+        if self._timer is not None:
+            if self._timer_due <= due:
+                return
+            self._timer.cancel()
         self._timer_due = due
-        call_later(seconds, self._wake)
+        self._timer = call_later(seconds, self._wake)
 
     def _wake(self) -> None:
-        self._timer_due = None
+        self._timer = None
         wake(self._crawler.engine)
 
-    # -- back from the downloader ----------------------------------------------------
-
-    def _left_downloader(self, request: Request) -> None:
-        lease = self._leases.get(request)
-        if lease is not None and lease.downloading:
-            lease.downloading = False
-            self.politeness.finished(lease.host)
-
-    def _response_received(self, request: Request) -> None:
-        lease = self._leases.get(request)
-        if lease is not None and lease.outcome is not None:
-            lease.outcome = Outcome.DONE
-
     def _settle_finished(self) -> None:
-        """Settle the requests that the engine is done with."""
-        if not self._leases:
-            return
-        assert self._crawler.engine is not None
-        busy = in_progress(self._crawler.engine)
-        for request in [request for request in self._leases if request not in busy]:
-            lease = self._leases.pop(request)
-            if lease.downloading:
-                self.politeness.finished(lease.host)
-            if lease.outcome is None:
-                continue
-            del self._by_fingerprint[lease.fingerprint]
-            self.frontier.settle(lease.fingerprint, lease.outcome)
-            if lease.outcome is Outcome.DROPPED:
-                self.scope.failed(lease.host)
+        if self._leases:
+            assert self._crawler.engine is not None
+            self._leases.settle(in_progress(self._crawler.engine))
 
     def _idle(self) -> None:
         """Give the reason where the crawl stops for one of ours."""

@@ -94,7 +94,7 @@ class Session:
         self._settings = settings
         if topic.strategy is not None:
             self.strategy_name, params = topic.strategy, topic.strategy_params
-            where = f"{topic.source}: strategy"
+            where = topic.place("strategy")
         else:
             self.strategy_name = config.strategy or DEFAULT_STRATEGY
             params, where = config.strategy_params, "FOCUS_STRATEGY"
@@ -106,7 +106,7 @@ class Session:
             spec.threshold,
             spec.params,
             base_dir=Path(topic.base_dir),
-            where=f"{topic.source}: [relevance]",
+            where=topic.place("relevance"),
         )
         self.analyzer = Analyzer(topic.language)
         self.parser = PageParser(
@@ -173,6 +173,10 @@ class Session:
         if visit is None:
             visit = self._visits[response] = self._visit(response)
         return visit
+
+    def visited(self, response: Response) -> Visit | None:
+        """Return what was decided about a response, or None where it is no page of the crawl."""
+        return self._visits.get(response)
 
     def _visit(self, response: Response) -> Visit:
         page: Page | None = None

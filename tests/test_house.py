@@ -16,10 +16,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: own folder.
 ORDER = """
     errors priority registry keytable onemessage stats config
-    urls stopwords text sites topicvalues topic page profile
+    urls markup stopwords text sites topicvalues topic page profile
     linkgraph webgraph relevance models strategies
     frontier failures targets runfolder items session
-    payload engine politeness scope scheduler middleware
+    payload engine politeness scope leases scheduler middleware
     pipelines exporters monitor spiders search replay evaluation commands addon settings
 """.split()  # noqa: SIM905 - a table to read
 

@@ -33,8 +33,8 @@ class FocusSpider(Spider):
 
     name = "focus"
 
-    def __init__(self, name: str | None = None, **arguments: Any) -> None:
-        super().__init__(name)
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__()
         #: read by the add-on, which builds the session of them before the first request
         self.focus_arguments = arguments
 
@@ -101,8 +101,9 @@ class FocusSpider(Spider):
 
     def link_failed(self, failure: Failure) -> None:
         """Count a page that could not be had, and go on."""
-        reason = self._session().failures.add(failure.value)
-        self.logger.debug("No page from %s: %s", failure.request.url, reason)  # type: ignore[attr-defined]
+        request, error = _told(failure)
+        reason = self._session().failures.add(error)
+        self.logger.debug("No page from %s: %s", request.url, reason)
 
     def parse_target(self, response: Response) -> None:
         """Learn a target page."""
@@ -110,4 +111,12 @@ class FocusSpider(Spider):
 
     def target_failed(self, failure: Failure) -> None:
         """Go on without a target that could not be had."""
-        self._session().targets.failed(failure.request.url, failure.value)  # type: ignore[attr-defined]
+        request, error = _told(failure)
+        self._session().targets.failed(request.url, error)
+
+
+def _told(failure: Failure) -> tuple[Request, BaseException]:
+    """Return the request that failed, which Scrapy hangs on the failure, and the error."""
+    request: Request = failure.request  # type: ignore[attr-defined]
+    assert failure.value is not None
+    return request, failure.value
