@@ -22,6 +22,7 @@ __all__ = [
     "check_choice",
     "check_flag",
     "check_share",
+    "check_texts",
     "find",
     "import_object",
     "parameters",
@@ -140,6 +141,14 @@ def check_share(name: str, value: object) -> None:
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not number or not 0 <= value <= 1:  # type: ignore[operator]
         raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
+
+
+def check_texts(name: str, values: object) -> None:
+    """Raise ``ValueError`` unless a parameter is a list of texts that are not blank."""
+    if isinstance(values, list | tuple) and all(isinstance(v, str) and v.strip() for v in values):
+        return
+    remedy = f"; write {name} = [{values!r}]" if isinstance(values, str) and values else ""
+    raise ValueError(f"{name} must be a list of texts, got {values!r}{remedy}")
 
 
 def check_flag(name: str, value: object) -> None:

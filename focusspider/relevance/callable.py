@@ -57,7 +57,7 @@ class CallableRelevance:
         self._function = import_object(function)
         if isinstance(self._function, type) or not callable(self._function):
             raise ValueError(
-                f"{function!r} is a {type(self._function).__name__}, not a function; "
+                f"{function!r} is no function, but of type {type(self._function).__name__}; "
                 f"give a function that takes a page"
             )
         if inspect.iscoroutinefunction(self._function):

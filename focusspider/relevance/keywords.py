@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from focusspider.errors import TopicError
-from focusspider.registry import check_choice
+from focusspider.registry import check_choice, check_texts
 from focusspider.relevance.base import Judgement
 
 if TYPE_CHECKING:
@@ -72,13 +72,15 @@ class KeywordRelevance:
         self.any = any
         self.patterns = patterns
         self.fields = fields
-        self._all = [_Word.of(text) for text in _texts("all", all)]
-        self._any = [_Word.of(text) for text in _texts("any", any)]
-        self._patterns = [_Pattern.of(text) for text in _texts("patterns", patterns)]
-        for field in _texts("fields", fields):
+        for name, texts in (("all", all), ("any", any), ("patterns", patterns), ("fields", fields)):
+            check_texts(name, texts)
+        for field in fields:
             check_choice("fields", field, FIELDS)
         if not fields:
             raise ValueError(f"fields must name some of {', '.join(FIELDS)}, got none")
+        self._all = [_Word.of(text) for text in all]
+        self._any = [_Word.of(text) for text in any]
+        self._patterns = [_Pattern.of(text) for text in patterns]
 
     def start(self, profile: TopicProfile) -> None:
         """Take the topic's keywords where there is no rule; raise where it has none."""
@@ -174,14 +176,6 @@ class _Pattern(NamedTuple):
 
     def is_in(self, field: _Field) -> bool:
         return self.regex.search(field.text) is not None
-
-
-def _texts(name: str, values: object) -> Sequence[str]:
-    """Return a list of texts, or raise ``ValueError`` where it is something else."""
-    if isinstance(values, list | tuple) and all(isinstance(v, str) and v.strip() for v in values):
-        return values
-    remedy = f"; write {name} = [{values!r}]" if isinstance(values, str) and values else ""
-    raise ValueError(f"{name} must be a list of texts, got {values!r}{remedy}")
 
 
 def _plain(text: str) -> str:

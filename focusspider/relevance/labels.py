@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import csv
 import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from w3lib.url import canonicalize_url
 
 from focusspider.errors import TopicError, nearest
-from focusspider.registry import check_choice
+from focusspider.registry import check_choice, check_texts
 from focusspider.relevance.base import Judgement
 from focusspider.urls import RefusedURLError, resolve
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
     from focusspider.page import Page
@@ -61,13 +61,17 @@ class LabelRelevance:
         base_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         check_choice("match", match, ("exact", "prefix"))
+        if not isinstance(file, str | os.PathLike) or not str(file):
+            raise ValueError(f"file must be a path, got {file!r}")
+        if not isinstance(label, str) or not label:
+            check_texts("label", label)
+        if not label:
+            raise ValueError(f"label must name at least one label, got {label!r}")
         self.file = file
         self.label = label
         self.match = match
         self.base_dir = base_dir
         self._wanted = (label,) if isinstance(label, str) else tuple(label)
-        if not self._wanted or not all(isinstance(one, str) and one for one in self._wanted):
-            raise ValueError(f"label must be a label or a list of labels, got {label!r}")
         path = Path(base_dir or ".", file)
         self._labels = _read(path)
         self._known = {label for labels in self._labels.values() for label in labels}
@@ -83,7 +87,10 @@ class LabelRelevance:
 
     def judge(self, page: Page) -> Judgement:
         """Look a page up."""
-        url = canonicalize_url(page.url)
+        try:
+            url = _key(page.url)
+        except RefusedURLError:
+            url = page.url  # such as a file's
         labels = self._labels.get(url) or self._spellings.get(_address(url))
         if labels is None:
             return Judgement(0.0, False, "not in the table of labels")
@@ -115,7 +122,7 @@ def _read(path: Path) -> dict[str, tuple[str, ...]]:
     refused: list[str] = []
     for line, url, label in _rows(path):
         try:
-            key = canonicalize_url(resolve(url, url, _LONGEST))
+            key = _key(url)
         except RefusedURLError as error:
             refused.append(f"line {line}, {url[:80]!r}: {error.reason}")
             continue
@@ -170,6 +177,11 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str]]:
         raise TopicError(f"{path}: is not UTF-8 ({error.reason}); save it as UTF-8") from None
     except OSError as error:
         raise TopicError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _key(url: str) -> str:
+    """Return the one spelling of the URLs that the frontier takes for one."""
+    return canonicalize_url(resolve(url, url, _LONGEST))
 
 
 def _address(url: str) -> str:

@@ -156,8 +156,8 @@ def text_cosines(
 
 def scored(
     scores: ArrayLike,
-    parts: Mapping[str, NDArray[np.float64]],
+    parts: Mapping[str, NDArray[np.float64]] | None = None,
     state: State | None = None,
 ) -> LinkScores:
-    """Return the :class:`LinkScores` of scalar scores in [0, 1]."""
-    return LinkScores(scalar_priorities(scores), state, parts)
+    """Return the :class:`LinkScores` of scalar scores in [0, 1], (n_links,)."""
+    return LinkScores(scalar_priorities(scores), state, parts or {})

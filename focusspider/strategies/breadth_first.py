@@ -23,4 +23,4 @@ class BreadthFirst(BaseStrategy):
 
     def score(self, page: Page, state: State | None) -> LinkScores:  # noqa: ARG002
         """Give every link the priority 0."""
-        return scored(np.zeros(len(page.links)), {})
+        return scored(np.zeros(len(page.links)))
