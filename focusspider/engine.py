@@ -1,6 +1,6 @@
-"""The two things that a scheduler must know of Scrapy's engine and that have no public name.
+"""What we must know of Scrapy's engine and what has no public name, or had none until lately.
 
-Both are read here and nowhere else. Where a future Scrapy has renamed them, the crawl goes
+It is read here and nowhere else. Where a future Scrapy has renamed them, the crawl goes
 on with a public substitute: a little later, or a little less exact, but never wrong.
 """
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.core.engine import ExecutionEngine
+    from scrapy.core.scheduler import BaseScheduler
 
-__all__ = ["in_progress", "wake"]
+__all__ = ["in_progress", "scheduler_of", "wake"]
 
 
 def wake(engine: ExecutionEngine | None) -> bool:
@@ -44,3 +45,11 @@ def in_progress(engine: ExecutionEngine) -> AbstractSet[Request]:
         return requests
     scraping = engine.scraper.slot.active if engine.scraper.slot else set()
     return engine.downloader.active | scraping
+
+
+def scheduler_of(engine: ExecutionEngine) -> BaseScheduler | None:
+    """Return the scheduler in use; the engine says so itself since Scrapy 2.19."""
+    if hasattr(engine, "scheduler"):
+        return engine.scheduler
+    scheduler: BaseScheduler | None = getattr(getattr(engine, "_slot", None), "scheduler", None)
+    return scheduler

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
 
 from focusspider import stats
+from focusspider.engine import scheduler_of
 from focusspider.page import Link
-from focusspider.payload import ScoredLink
+from focusspider.payload import ScoredLink, link_request
 from focusspider.priority import to_level
 from focusspider.scheduler import FocusScheduler
 from focusspider.session import META, Session
@@ -59,8 +60,11 @@ class FocusMiddleware:
 
     def process_spider_input(self, response: Response) -> None:
         """Judge the page before its callback runs."""
-        if not (response.meta.get(META) or {}).get("target"):
-            self._session.visit(response)
+        if (response.meta.get(META) or {}).get("target"):
+            return
+        if self._session.remaining == 0:  # only Scrapy's own scheduler lets it come to this
+            raise IgnoreRequest("the limit of pages is reached")
+        self._session.visit(response)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -84,17 +88,21 @@ class FocusMiddleware:
             for request in self._push(links, scorer):
                 yield request
         self._rerank()
+        if self._session.remaining == 0 and self._scheduler() is None:
+            raise CloseSpider("page_limit")
 
     def _push(self, links: Sequence[Link], scorer: _Scorer) -> list[Request]:
         """Hand links to the frontier, or make Requests of them for Scrapy's scheduler."""
         visit = scorer.visit
         scheduler = self._scheduler()
         if scheduler is None:
-            requests = []
-            for link in links:
-                request = Request(link.url, meta={"depth": visit.depth + 1})
-                requests.append(self._scored(request, scorer, link))
-            return requests
+            assert self._crawler.spider is not None
+            return [
+                self._scored(
+                    link_request(link.url, self._crawler.spider, visit.depth + 1, {}), scorer, link
+                )
+                for link in links
+            ]
         explain = self._session.config.explain
         scheduler.push_links(
             [
@@ -117,9 +125,11 @@ class FocusMiddleware:
         return []
 
     def _scheduler(self) -> FocusScheduler | None:
+        """Return our scheduler, or None where the crawl has another."""
         assert self._crawler.engine is not None
-        scheduler = self._crawler.engine.scheduler
-        return scheduler if isinstance(scheduler, FocusScheduler) else None
+        scheduler = scheduler_of(self._crawler.engine)
+        # not isinstance: for Scrapy's base class, whatever has its methods is a scheduler
+        return scheduler if FocusScheduler in type(scheduler).__mro__ else None  # type: ignore[return-value]
 
     def _scored(self, request: Request, scorer: _Scorer, link: Link | None = None) -> Request:
         """Give a Request the score of its link, and what its page will be logged with."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from focusspider.frontier import Entry
 
-__all__ = ["ScoredLink", "pack", "unpack"]
+__all__ = ["ScoredLink", "link_request", "pack", "unpack"]
 
 #: Characters of an anchor that wait with a link: enough for a log line and an item.
 _ANCHOR_KEPT = 200
@@ -51,6 +51,11 @@ def unpack(entry: Entry, spider: Spider) -> Request:
         focus["state"] = state
     if explain is not None:
         focus["explain"] = explain
+    return link_request(url, spider, depth, focus)
+
+
+def link_request(url: str, spider: Spider, depth: int, focus: dict[str, Any]) -> Request:
+    """Return the Request of a link, with what its page will be logged with."""
     return Request(
         url, errback=getattr(spider, "link_failed", None), meta={"depth": depth, META: focus}
     )

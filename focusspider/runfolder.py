@@ -109,4 +109,3 @@ class RunFolder:
 def utc_stamp() -> str:
     """Return the time now as a name that sorts: ``20261127T101500Z``."""
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-
