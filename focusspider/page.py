@@ -1,68 +1,37 @@
 """Response → page and its links: parsed once, shared by relevance, strategy and items.
 
-A page holds plain strings only; the parser's tree is gone when :meth:`PageParser.parse`
-returns. What costs more than the tree, the term vectors, is made when it is first asked
-for and kept.
+A page holds plain strings. The parser's tree, which is ten times larger, is gone when
+:meth:`PageParser.parse` returns. What costs more than the tree, the folded text and the
+term vectors, is made when it is first asked for, and kept.
 """
 
 from __future__ import annotations
 
-import re
+import contextlib
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from scrapy.http import TextResponse
 from selectolax.lexbor import LexborHTMLParser
 
-from focusspider.errors import NotAPageError, UnknownNameError
+from focusspider.errors import UnknownNameError
+from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded
+from focusspider.markup import decoded, prepared
 from focusspider.text import Analyzer, Terms, language_name
 from focusspider.urls import MAX_URL_LENGTH, BaseURL, RefusedURLError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Sequence
 
     from scrapy.http import Response
-    from selectolax.lexbor import LexborNode
 
 __all__ = ["AGGREGATIONS", "Link", "Page", "PageParser"]
 
-#: The aggregation nodes of hub-seeking 4.4 whose text is a link's context.
-AGGREGATIONS = ("parent", "grandparent", "block", "body", "root")
-
-_BLOCKS = frozenset(
-    "address article aside blockquote body button caption center dd details dialog dir div dl dt "
-    "fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html "
-    "legend li main map menu nav noframes ol optgroup option p pre search section select summary "
-    "table tbody td textarea tfoot th thead tr ul".split()
-)
-_SEPARATED = re.compile(
-    rf"<(?=/?(?:{'|'.join(sorted(_BLOCKS | {'br', 'img', 'input', 'iframe'}))})\b)", re.IGNORECASE
-)
-_REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?([\"']?)(.*)", re.IGNORECASE | re.DOTALL)
-_TAG = re.compile(r"<[A-Za-z!/?]")
-_PATH_DEPTH = 24
-_LABEL_LENGTH = 80
-
-
-class Link(NamedTuple):
-    """A link of a page.
-
-    ``url`` is absolute, without fragment. ``anchor`` is the text of the link, or the alt
-    or title of what it holds. ``context`` is the text under the aggregation node; links
-    under one node share one string. ``tag_path`` names the tags that lead to it, with
-    their classes, such as ``html/body/div.nav/ul/li/a``: the last 24 at most. ``position``
-    counts the links of the page from 0. ``kind`` is ``a``, ``area``, ``frame``,
-    ``iframe``, ``refresh``, ``next`` or ``canonical``.
-    """
-
-    url: str
-    anchor: str = ""
-    context: str = ""
-    tag_path: str = ""
-    rel: str = ""
-    position: int = 0
-    kind: str = "a"
+_UNREAD = "script, style, template, noembed"
+# Shown by a script, if at all; their links are worth following all the same.
+_HIDDEN = "[hidden], noscript"
+_MAX_META = 2_000
+_MAX_HEADINGS = 1_000
 
 
 class Page:
@@ -71,15 +40,18 @@ class Page:
     Attributes
     ----------
     url : str
+        Of the response, as it is.
     status : int
     language : str or None
-        Name of the page's language, from its markup or headers.
+        Name of the language that the page declares, None for none that is known.
     title : str
     headings : tuple of str
     description, keywords : str
         Of the ``<meta>`` elements.
     canonical : str or None
+        URL that the page gives as its own; it is among the links too.
     links : tuple of Link
+        In the order of the page, without those to the page itself.
     refused : Counter
         How many links were refused, by reason: those of
         :class:`~focusspider.urls.RefusedURLError`, and ``links`` for those beyond the
@@ -88,56 +60,55 @@ class Page:
 
     def __init__(
         self,
-        *,
         url: str,
+        *,
+        analyzer: Analyzer,
         status: int = 200,
         language: str | None = None,
         title: str = "",
-        headings: tuple[str, ...] = (),
+        headings: Iterable[str] = (),
         description: str = "",
         keywords: str = "",
-        canonical: str | None = None,
-        raw_text: str = "",
-        links: tuple[Link, ...] = (),
+        source_text: str = "",
+        links: Sequence[Link] = (),
         refused: Counter[str] | None = None,
-        analyzer: Analyzer,
     ) -> None:
         self.url = url
         self.status = status
         self.language = language
         self.title = title
-        self.headings = headings
+        self.headings = tuple(headings)
         self.description = description
         self.keywords = keywords
-        self.canonical = canonical
-        self.links = links
+        self.links = tuple(links)
+        self.canonical = next((link.url for link in links if link.kind == "canonical"), None)
         self.refused: Counter[str] = Counter() if refused is None else refused
-        self._raw_text = raw_text
+        self._source_text = source_text
         self._analyzer = analyzer
-        self._terms_of: dict[str, Terms] = {}
+        self._terms: dict[str, Terms] = {}
 
     @cached_property
     def text(self) -> str:
-        """The text as a reader sees it, whitespace folded."""
-        return _folded(self._raw_text)
+        """The text that a reader sees, without the title; whitespace folded."""
+        return folded(self._source_text)
 
     @cached_property
     def terms(self) -> Terms:
         """Terms of title and text, in the page's language."""
-        return self._analyzer.terms(f"{self.title} {self._raw_text}", self.language)
+        return self._analyzer.terms(f"{self.title} {self._source_text}", self.language)
 
     def context_terms(self, link: Link) -> Terms:
-        """Return the terms of a link's context."""
-        return self._terms(link.context)
+        """Return the terms of a link's context, in the page's language."""
+        return self._terms_of(link.context)
 
     def anchor_terms(self, link: Link) -> Terms:
-        """Return the terms of a link's anchor."""
-        return self._terms(link.anchor)
+        """Return the terms of a link's anchor, in the page's language."""
+        return self._terms_of(link.anchor)
 
-    def _terms(self, text: str) -> Terms:
-        terms = self._terms_of.get(text)
+    def _terms_of(self, text: str) -> Terms:
+        terms = self._terms.get(text)
         if terms is None:
-            terms = self._terms_of[text] = self._analyzer.terms(text, self.language)
+            terms = self._terms[text] = self._analyzer.terms(text, self.language)
         return terms
 
     def __repr__(self) -> str:
@@ -150,13 +121,16 @@ class PageParser:
     Parameters
     ----------
     analyzer : Analyzer
+        Makes the terms.
     aggregation : {"parent", "grandparent", "block", "body", "root"}
-        Whose text is a link's context: its parent, the parent of that, the nearest
-        block-level ancestor, or the whole page, which makes ``dom`` a best-first search.
+        Whose text is a link's context; with the last two ``dom`` is a best-first search.
     max_links : int
         Links of a page that are kept; the others are counted as refused.
     max_url_length, max_text, max_anchor, max_context : int
-        Longest URL, text, anchor and context, in characters.
+        Longest URL, text, anchor and context, in characters. A longer URL is refused, the
+        others are cut.
+    max_size : int
+        Largest source that is parsed: bytes of a response, characters of a string.
     """
 
     def __init__(
@@ -169,16 +143,16 @@ class PageParser:
         max_text: int = 1_000_000,
         max_anchor: int = 1_000,
         max_context: int = 4_000,
+        max_size: int = 10_000_000,
     ) -> None:
         if aggregation not in AGGREGATIONS:
             raise UnknownNameError("aggregation", aggregation, AGGREGATIONS)
         self.analyzer = analyzer
         self.aggregation = aggregation
-        self.max_links = max_links
+        self.limits = Limits(links=max_links, anchor=max_anchor, context=max_context)
         self.max_url_length = max_url_length
         self.max_text = max_text
-        self.max_anchor = max_anchor
-        self.max_context = max_context
+        self.max_size = max_size
 
     def parse(self, response: Response) -> Page:
         """Return the page of a response.
@@ -186,165 +160,129 @@ class PageParser:
         Raises
         ------
         NotAPageError
-            ``empty``, or ``not_html`` for anything that a browser shows no page of.
+            ``empty``, ``too_large`` or ``not_html``; nothing else, whatever the body.
         """
-        if not response.body:
-            raise NotAPageError("empty", f"{response.url} has no body")
-        if not isinstance(response, TextResponse) or not _TAG.search(response.text):
-            raise NotAPageError("not_html", f"{response.url} is no HTML")
-        return self.parse_html(response.text, response.url, status=response.status)
-
-    def parse_html(self, html: str | bytes, url: str, *, status: int = 200) -> Page:
-        """Return the page of a piece of HTML that was found at a URL."""
-        if isinstance(html, bytes):
-            html = html.decode("utf-8", "replace")
-        tree = LexborHTMLParser(_SEPARATED.sub(" <", html).encode("utf-8", "replace"))
-        tree.strip_tags(["script", "style", "template"])
-        own = _without_fragment(url)
-        base = BaseURL(own, self.max_url_length)
-        base_node = tree.css_first("base[href]")
-        if base_node is not None:
-            try:
-                base = BaseURL(
-                    base.resolve(base_node.attributes["href"] or ""), self.max_url_length
-                )
-            except RefusedURLError:
-                pass
-        refused: Counter[str] = Counter()
-        links = tuple(self._links(tree, base, own, refused))
-        canonical = next((link.url for link in links if link.kind == "canonical"), None)
-        title = tree.css_first("title")
-        meta = {
-            (node.attributes.get("name") or "").lower(): node.attributes.get("content") or ""
-            for node in tree.css("meta[name]")
-        }
-        root = tree.root
-        lang = (root.attributes.get("lang") if root is not None else None) or None
-        body = tree.body
-        return Page(
-            url=url,
-            status=status,
-            language=language_name(lang),
-            title=_folded(title.text()) if title is not None else "",
-            headings=tuple(_folded(node.text()) for node in tree.css("h1, h2, h3, h4, h5, h6")),
-            description=_folded(meta.get("description", "")),
-            keywords=_folded(meta.get("keywords", "")),
-            canonical=canonical,
-            raw_text=body.text()[: self.max_text] if body is not None else "",
-            links=links,
-            refused=refused,
-            analyzer=self.analyzer,
+        html = decoded(response, max_size=self.max_size)
+        language = response.headers.get("Content-Language")
+        return self._parse(
+            html,
+            response.url,
+            response.status,
+            encoding=getattr(response, "encoding", "utf-8"),
+            language=language.decode("latin-1") if language else None,
         )
 
-    def _links(
-        self, tree: LexborHTMLParser, base: BaseURL, own: str, refused: Counter[str]
-    ) -> Iterator[Link]:
-        paths: dict[int, str] = {}
-        contexts: dict[int, str] = {}
-        position = 0
-        for node in tree.css("a, area, frame, iframe, link, meta"):
-            attributes = node.attributes
-            kind, href = _target(node.tag or "", attributes)
-            if href is None:
-                continue
-            if position >= self.max_links:
-                refused["links"] += 1
-                continue
-            try:
-                url = base.resolve(href)
-            except RefusedURLError as error:
-                refused[error.reason] += 1
-                continue
-            if url == own:
-                continue
-            yield Link(
-                url,
-                _anchor(node, attributes)[: self.max_anchor],
-                self._context(node, contexts),
-                _tag_path(node, paths),
-                attributes.get("rel") or "",
-                position,
-                kind,
-            )
-            position += 1
+    def parse_html(self, html: str | bytes, url: str, *, status: int = 200) -> Page:
+        """Return the page of HTML that was found at a URL; bytes are taken for UTF-8."""
+        if isinstance(html, bytes):
+            html = html.decode("utf-8", "replace")
+        return self._parse(html[: self.max_size], url, status)
 
-    def _context(self, node: LexborNode, contexts: dict[int, str]) -> str:
-        at = self._aggregation_node(node)
-        if at is None:
-            return ""
-        key = at.mem_id
-        context = contexts.get(key)
-        if context is None:
-            context = contexts[key] = _folded(at.text()[: 2 * self.max_context])[: self.max_context]
-        return context
+    def _parse(
+        self,
+        html: str,
+        url: str,
+        status: int,
+        *,
+        encoding: str = "utf-8",
+        language: str | None = None,
+    ) -> Page:
+        html = prepared(html)
+        tree = LexborHTMLParser(html.encode("utf-8", "replace"))
+        _remove(tree, _UNREAD)
+        for frame in reversed(tree.css("iframe")):  # they hold text for browsers without frames
+            if frame.first_child is not None:
+                frame.first_child.decompose()
+        reader = LinkReader(
+            self._base(tree, url, encoding),
+            _own(url),
+            aggregation=self.aggregation,
+            limits=self.limits,
+            budget=self.max_size + 4 * len(html),
+        )
+        title = self._title(tree, reader)
+        trees = [tree]
+        if tree.body is None:
+            trees += [LexborHTMLParser(node.text()) for node in tree.css("noframes")]
+        else:
+            _remove(tree, "noframes")
+        texts = []
+        for document in trees:
+            reader.read(document)
+        headings = [
+            reader.text(node, self.limits.anchor)
+            for document in trees
+            for node in document.css("h1, h2, h3, h4, h5, h6")[:_MAX_HEADINGS]
+        ]
+        for document in trees:
+            if document.body is not None:
+                _remove(document, _HIDDEN)
+                texts.append(document.body.text())
+        meta = _meta(tree)
+        return Page(
+            url,
+            analyzer=self.analyzer,
+            status=status,
+            language=_language(tree, meta, language),
+            title=title,
+            headings=headings,
+            description=folded(meta.get("description", ""), _MAX_META),
+            keywords=folded(meta.get("keywords", ""), _MAX_META),
+            source_text=" ".join(texts)[: self.max_text],
+            links=reader.links,
+            refused=reader.refused,
+        )
 
-    def _aggregation_node(self, node: LexborNode) -> LexborNode | None:
-        parent = node.parent
-        if parent is None or self.aggregation == "parent":
-            return parent
-        if self.aggregation == "grandparent":
-            return parent.parent or parent
-        if self.aggregation == "block":
-            while parent.tag not in _BLOCKS and parent.parent is not None:
-                parent = parent.parent
-            return parent
-        return node.parser.body
+    def _base(self, tree: LexborHTMLParser, url: str, encoding: str) -> BaseURL:
+        base = BaseURL(url.partition("#")[0], self.max_url_length, encoding)
+        node = tree.css_first("base[href]")
+        if node is not None:
+            with contextlib.suppress(RefusedURLError):
+                target = base.resolve(node.attributes["href"] or "")
+                return BaseURL(target, self.max_url_length, encoding)
+        return base
 
-
-def _target(tag: str, attributes: dict[str, str | None]) -> tuple[str, str | None]:
-    """Return the kind and the href of an element; None where it is no link."""
-    if tag in {"a", "area"}:
-        for name in ("href", "xlink:href"):
-            if name in attributes:
-                return tag, attributes[name] or ""
-        return tag, None
-    if tag in {"frame", "iframe"}:
-        return tag, attributes.get("src")
-    if tag == "meta":
-        if (attributes.get("http-equiv") or "").lower() != "refresh":
-            return "refresh", None
-        match = _REFRESH.match(attributes.get("content") or "")
-        href = match[2].partition(match[1])[0] if match and match[1] else match and match[2]
-        return "refresh", href or None
-    for kind in ("next", "canonical"):
-        if kind in (attributes.get("rel") or "").lower().split():
-            return kind, attributes.get("href")
-    return "link", None
-
-
-def _anchor(node: LexborNode, attributes: dict[str, str | None]) -> str:
-    text = _folded(node.text())
-    if text:
-        return text
-    image = node.css_first("img[alt]")
-    alt = image.attributes.get("alt") if image is not None else None
-    return _folded(alt or attributes.get("alt") or attributes.get("title") or "")
+    def _title(self, tree: LexborHTMLParser, reader: LinkReader) -> str:
+        for node in tree.css("title"):
+            if node.parent is not None and node.parent.tag in {"head", "body"}:
+                title = reader.text(node, self.limits.anchor)
+                node.decompose()
+                return title
+        return ""
 
 
-def _tag_path(node: LexborNode, paths: dict[int, str]) -> str:
-    chain: list[tuple[int, str]] = []
-    path = ""
-    at: LexborNode | None = node
-    while at is not None and at.tag and not at.tag.startswith("-"):
-        key = at.mem_id
-        known = paths.get(key)
-        if known is not None:
-            path = known
-            break
-        classes = (at.attributes.get("class") or "").replace("/", "_").split()
-        chain.append((key, ".".join([at.tag, *classes])[:_LABEL_LENGTH]))
-        at = at.parent
-    for key, label in reversed(chain):
-        path = f"{path}/{label}" if path else label
-        if path.count("/") >= _PATH_DEPTH:
-            path = path.partition("/")[2]
-        paths[key] = path
-    return path
+def _remove(tree: LexborHTMLParser, selector: str) -> None:
+    for node in reversed(tree.css(selector)):  # those within others first
+        node.decompose()
 
 
-def _folded(text: str) -> str:
-    return " ".join(text.split())
+def _own(url: str) -> str:
+    try:
+        return BaseURL(url).resolve(url)
+    except RefusedURLError:
+        return url
 
 
-def _without_fragment(url: str) -> str:
-    return url.partition("#")[0]
+def _meta(tree: LexborHTMLParser) -> dict[str, str]:
+    """Return the content of the page's meta elements by their name, the first of each."""
+    found: dict[str, str] = {}
+    for node in tree.css("meta[content]"):
+        attributes = node.attributes
+        name = attributes.get("name") or attributes.get("http-equiv") or ""
+        found.setdefault(name.strip().lower(), attributes["content"] or "")
+    return found
+
+
+def _language(tree: LexborHTMLParser, meta: dict[str, str], header: str | None) -> str | None:
+    root = tree.root
+    attributes = root.attributes if root is not None and root.tag == "html" else {}
+    for declared in (
+        attributes.get("lang"),
+        attributes.get("xml:lang"),
+        meta.get("content-language"),
+        header,
+    ):
+        name = language_name((declared or "").partition(",")[0])
+        if name:
+            return name
+    return None

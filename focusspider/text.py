@@ -26,7 +26,10 @@ __all__ = ["Analyzer", "Terms", "cosine", "language_name"]
 
 MIN_TOKEN = 2
 MAX_TOKEN = 64
-#: Tokens whose stem is remembered, a language; then it starts again from none.
+#: Texts up to this length are analysed once and then remembered.
+SHORT_TEXT = 64
+#: Tokens whose stem is remembered, and short texts whose terms are,
+#: a language; then it starts again from none.
 CACHE_SIZE = 50_000
 
 #: ISO 639-1 codes of the languages that PyStemmer stems or that have stop words.
@@ -165,25 +168,22 @@ class Analyzer:
     def terms(self, text: str, language: str | None = None) -> Terms:
         """Return the counts of the stems of a text."""
         stems = self._stems_of(language)
-        counts: dict[str, int] = {}
-        tokens = Counter(text.encode("utf-8", "replace").translate(_TABLE).split())
-        for token, count in tokens.items():
-            stem = stems[token]
-            if stem.__class__ is str:
-                if stem:
-                    counts[stem] = counts.get(stem, 0) + count
-            else:
-                for part in stem:
-                    counts[part] = counts.get(part, 0) + count
-        return Terms(counts)
+        if len(text) > SHORT_TEXT:
+            return _count(text, stems)
+        terms = stems.short.get(text)
+        if terms is None:
+            if len(stems.short) >= CACHE_SIZE:
+                stems.short.clear()
+            terms = stems.short[text] = _count(text, stems)
+        return terms
 
     def stems(self, text: str, language: str | None = None) -> list[str]:
         """Return the stems of a text in their order."""
         stems = self._stems_of(language)
         found: list[str] = []
-        for token in text.encode("utf-8", "replace").translate(_TABLE).split():
+        for token in _tokens(text):
             stem = stems[token]
-            if stem.__class__ is str:
+            if isinstance(stem, str):
                 if stem:
                     found.append(stem)
             else:
@@ -191,20 +191,44 @@ class Analyzer:
         return found
 
     def _stems_of(self, language: str | None) -> _Stems:
-        name = (language_name(language) if language else None) or self.language
-        stems = self._stems.get(name)
+        stems = self._stems.get(language)
         if stems is None:
-            stems = self._stems[name] = _Stems(name)
+            name = language_name(language) or self.language
+            stems = self._stems.get(name)
+            if stems is None:
+                stems = self._stems[name] = _Stems(name)
+            if language is None:
+                self._stems[None] = stems
         return stems
+
+
+def _tokens(text: str) -> list[bytes]:
+    return text.encode("utf-8", "replace").translate(_TABLE).split()
+
+
+def _count(text: str, stems: _Stems) -> Terms:
+    terms = Terms()
+    for token, count in Counter(_tokens(text)).items():
+        stem = stems[token]
+        if not stem:
+            continue
+        if isinstance(stem, str):
+            terms[stem] = terms.get(stem, 0) + count
+        else:
+            for part in stem:
+                terms[part] = terms.get(part, 0) + count
+    return terms
 
 
 class _Stems(dict[bytes, "str | tuple[str, ...]"]):
     """Token → its stem, ``""`` for none, or several where the token must be taken apart."""
 
-    __slots__ = ("_stem", "_stop_words")
+    __slots__ = ("_stem", "_stop_words", "short")
 
     def __init__(self, language: str | None) -> None:
         super().__init__()
+        #: Terms of short texts: anchors and menus are the same on page after page.
+        self.short: dict[str, Terms] = {}
         self._stop_words = stop_words(language)
         self._stem = Stemmer.Stemmer(language, 0).stemWord if language in _STEMMED else str
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from functools import lru_cache
+from hashlib import sha1
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -35,6 +36,9 @@ __all__ = [
 #: Scrapy's default for ``URLLENGTH_LIMIT``.
 MAX_URL_LENGTH = 2083
 
+#: URLs whose fingerprint is remembered.
+FINGERPRINTS = 50_000
+
 # An authority that needs no work: lower case, no port, no credentials, and no IPv4 or IDNA
 # oddities, which a last label of letters rules out.
 _HOST = r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,24}"
@@ -42,6 +46,12 @@ _HOST = r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,24}"
 _PATH = r"(?:/(?!\.{1,2}(?:[/?]|\Z))[A-Za-z0-9._~!$&()*+,;=:@-]*)+"
 _QUERY = r"(?:\?[A-Za-z0-9._~!$&()*+,;=:@/-]+)?"
 _PLAIN = re.compile(rf"https?://{_HOST}{_PATH}{_QUERY}", re.ASCII)
+# What canonicalisation leaves as it is: no query, or one parameter of unreserved characters.
+_CANONICAL = re.compile(
+    rf"https?://{_HOST}(?:/(?!\.{{1,2}}(?:/|\Z))[A-Za-z0-9._~-]*)+"
+    r"(?:\?[A-Za-z0-9._-]+=[A-Za-z0-9._-]*)?",
+    re.ASCII,
+)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _EDGES = "".join(map(chr, range(0x21)))
 _REMOVED = re.compile(r"[\t\n\r]")
@@ -233,19 +243,32 @@ class Fingerprinter:
     Parameters
     ----------
     request_fingerprinter : object
-        ``crawler.request_fingerprinter``. Where it is Scrapy's own class, a URL that
-        canonicalisation would leave as it is gets the same SHA1 without a Request; with
-        any other class each URL goes through a Request.
+        ``crawler.request_fingerprinter``. Where it is Scrapy's own class, a URL that is
+        canonical as it stands gets the same SHA1 without a Request. With any other class
+        each URL goes through a Request.
     """
 
     def __init__(self, request_fingerprinter: _RequestFingerprinter | Any) -> None:
         self._fingerprint = request_fingerprinter.fingerprint
         self._shortcut = type(request_fingerprinter) is RequestFingerprinter
+        self._cached = lru_cache(maxsize=FINGERPRINTS)(self._computed)
 
     def of_url(self, url: str) -> bytes:
         """Return the fingerprint of a GET request for a URL."""
-        return bytes(self._fingerprint(Request(url)))
+        return self._cached(url)
 
     def of_request(self, request: Request) -> bytes:
         """Return the fingerprint of a request."""
+        if request.method == "GET" and not request.body and self._is_canonical(request.url):
+            return self._cached(request.url)
         return bytes(self._fingerprint(request))
+
+    def _is_canonical(self, url: str) -> bool:
+        return self._shortcut and _CANONICAL.fullmatch(url) is not None
+
+    def _computed(self, url: str) -> bytes:
+        if self._is_canonical(url):
+            # What scrapy.utils.request.fingerprint hashes: sorted keys, ASCII, no escapes.
+            data = f'{{"body": "", "headers": {{}}, "method": "GET", "url": "{url}"}}'
+            return sha1(data.encode("ascii"), usedforsecurity=False).digest()
+        return bytes(self._fingerprint(Request(url)))
