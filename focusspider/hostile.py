@@ -86,29 +86,36 @@ def _nests(tags: list[tuple[str, str]]) -> bool:
     for slash, tag in tags:
         name = names.get(tag)
         if name is None:
-            name = names[tag] = re.split(r"[\s/]", tag, maxsplit=1)[0].lower()
-        if name in VOID:
+            name = names[tag] = _name(tag)
+        if not name:
             continue
         if name in _FORMATTING:
             row += _format(formatting, slash, tag)
         else:
             row = 0
-            reopened += len(formatting)
+            if formatting:
+                reopened += len(formatting)
+            if name in _SIBLINGS:
+                continue
             if name in _ITEMS:
                 depth += bool(item) and (name == "li") is not (item == "li")
                 item = name
-            elif name not in _SIBLINGS:
+            else:
                 item = ""
                 roots += name in _ROOTS
                 count = opened.get(name, 0)
                 step = -bool(count) if slash else 1
                 opened[name] = count + step
                 depth += step
-        if depth + len(formatting) + row > MAX_DEPTH:
+        if depth + row + len(formatting) > MAX_DEPTH or roots > MAX_ROOTS:
             return True
-        if reopened > MAX_REOPENED or roots > MAX_ROOTS:
-            return True
-    return False
+    return reopened > MAX_REOPENED
+
+
+def _name(tag: str) -> str:
+    """Return the name of a tag; nothing for an element without content."""
+    name = re.split(r"[\s/]", tag, maxsplit=1)[0].lower()
+    return "" if name in VOID else name
 
 
 def _format(formatting: list[str], slash: str, tag: str) -> int:

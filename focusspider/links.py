@@ -136,9 +136,9 @@ class LinkReader:
         self.links.append(
             Link(
                 url,
-                self._anchor(node, attributes)[: self._limits.anchor],
+                self._anchor(node, attributes),
                 self._context(node) if in_text else "",
-                self._tag_path(node),
+                self._tag_path(node, attributes),
                 rel.lower() if rel else "",
                 len(self.links),
                 kind,
@@ -195,23 +195,23 @@ class LinkReader:
             return parent
         return node.parser.body
 
-    def _tag_path(self, node: LexborNode) -> str:
+    def _tag_path(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str:
+        parent = node.parent
+        return _joined(self._path(parent) if parent is not None else "", node, attributes)
+
+    def _path(self, node: LexborNode) -> str:
         path = ""
-        below: list[tuple[int, str]] = []
+        below: list[LexborNode] = []
         at: LexborNode | None = node
         while at is not None and at.is_element_node:
-            key = at.mem_id
-            known = self._paths.get(key)
+            known = self._paths.get(at.mem_id)
             if known is not None:
                 path = known
                 break
-            below.append((key, _path_name(at)))
+            below.append(at)
             at = at.parent
-        for key, name in reversed(below):
-            path = f"{path}/{name}" if path else name
-            if path.count("/") >= TAG_PATH_DEPTH:
-                path = path.partition("/")[2]
-            self._paths[key] = path
+        for at in reversed(below):
+            path = self._paths[at.mem_id] = _joined(path, at, at.attributes)
         return path
 
 
@@ -244,12 +244,15 @@ def _refresh(node: LexborNode, attributes: Mapping[str, str | None]) -> str | No
     return (match[1] or match[2] or match[3] or None) if match else None
 
 
-def _path_name(node: LexborNode) -> str:
-    tag = node.tag or ""
-    classes = node.attributes.get("class")
-    if not classes:
-        return tag
-    return ".".join([tag, *classes.replace("/", "_").split()])[:TAG_PATH_NAME]
+def _joined(path: str, node: LexborNode, attributes: Mapping[str, str | None]) -> str:
+    """Return a tag path, longer by the name of a node."""
+    name = node.tag or ""
+    classes = attributes.get("class")
+    if classes:
+        name = ".".join([name, *classes.replace("/", "_").split()])[:TAG_PATH_NAME]
+    if path.count("/") >= TAG_PATH_DEPTH - 1:
+        path = path.partition("/")[2]
+    return f"{path}/{name}" if path else name
 
 
 def folded(text: str, limit: int | None = None) -> str:
@@ -260,5 +263,7 @@ def folded(text: str, limit: int | None = None) -> str:
     """
     if limit is None:
         return " ".join(text.split())
-    # Whitespace is rarely more than three quarters of a text.
-    return " ".join(text[: 4 * limit].split())[:limit].rstrip()
+    if len(text) > 4 * limit:  # whitespace is rarely more than three quarters of a text
+        text = text[: 4 * limit]
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[:limit].rstrip()

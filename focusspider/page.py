@@ -193,9 +193,10 @@ class PageParser:
         for frame in reversed(tree.css("iframe")):  # they hold text for browsers without frames
             if frame.first_child is not None:
                 frame.first_child.decompose()
+        own = BaseURL(url, self.max_url_length, encoding)
         reader = LinkReader(
-            self._base(tree, url, encoding),
-            _own(url),
+            _base(tree, own),
+            own.url,
             aggregation=self.aggregation,
             limits=self.limits,
             budget=self.max_size + 4 * len(html),
@@ -233,15 +234,6 @@ class PageParser:
             refused=reader.refused,
         )
 
-    def _base(self, tree: LexborHTMLParser, url: str, encoding: str) -> BaseURL:
-        base = BaseURL(url.partition("#")[0], self.max_url_length, encoding)
-        node = tree.css_first("base[href]")
-        if node is not None:
-            with contextlib.suppress(RefusedURLError):
-                target = base.resolve(node.attributes["href"] or "")
-                return BaseURL(target, self.max_url_length, encoding)
-        return base
-
     def _title(self, tree: LexborHTMLParser, reader: LinkReader) -> str:
         for node in tree.css("title"):
             if node.parent is not None and node.parent.tag in {"head", "body"}:
@@ -256,11 +248,13 @@ def _remove(tree: LexborHTMLParser, selector: str) -> None:
         node.decompose()
 
 
-def _own(url: str) -> str:
-    try:
-        return BaseURL(url).resolve(url)
-    except RefusedURLError:
-        return url
+def _base(tree: LexborHTMLParser, own: BaseURL) -> BaseURL:
+    """Return what links are relative to: the first ``<base>``, if it leads anywhere."""
+    node = tree.css_first("base[href]")
+    if node is not None:
+        with contextlib.suppress(RefusedURLError):
+            return BaseURL(own.resolve(node.attributes["href"] or ""), own.max_length, own.encoding)
+    return own
 
 
 def _meta(tree: LexborHTMLParser) -> dict[str, str]:

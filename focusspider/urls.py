@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from hashlib import sha1
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
@@ -39,19 +39,25 @@ MAX_URL_LENGTH = 2083
 #: URLs whose fingerprint is remembered.
 FINGERPRINTS = 50_000
 
-# An authority that needs no work: lower case, no port, no credentials, and no IPv4 or IDNA
-# oddities, which a last label of letters rules out.
-_HOST = r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,24}"
+# An authority that needs no work: in lower case, without credentials, a default port, or
+# what IDNA and the many spellings of an IPv4 address would change.
+_HOST = (
+    r"(?:(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,24}"
+    r"|(?:(?:[1-9]?\d|1\d\d|2[0-4]\d|25[0-5])(?:\.(?!\Z|[:/])|(?=[:/]))){4}|localhost)"
+    r"(?::(?!80/|443/)(?:[1-9]\d{1,3}|[1-5]\d{4}))?"
+)
 # A path, without dot segments, of characters that no step changes, and a query of such.
-_PATH = r"(?:/(?!\.{1,2}(?:[/?]|\Z))[A-Za-z0-9._~!$&()*+,;=:@-]*)+"
-_QUERY = r"(?:\?[A-Za-z0-9._~!$&()*+,;=:@/-]+)?"
+_PATH = r"(?:/(?!(?:\.|%2[eE]){1,2}(?:[/?]|\Z))[A-Za-z0-9._~!$&()*+,;=:@%-]*)+"
+_QUERY = r"(?:\?[A-Za-z0-9._~!$&()*+,;=:@%/-]+)?"
 _PLAIN = re.compile(rf"https?://{_HOST}{_PATH}{_QUERY}", re.ASCII)
+_PLAIN_PATH = re.compile(rf"{_PATH}{_QUERY}", re.ASCII)
 # What canonicalisation leaves as it is: no query, or one parameter of unreserved characters.
 _CANONICAL = re.compile(
     rf"https?://{_HOST}(?:/(?!\.{{1,2}}(?:/|\Z))[A-Za-z0-9._~-]*)+"
     r"(?:\?[A-Za-z0-9._-]+=[A-Za-z0-9._-]*)?",
     re.ASCII,
 )
+_PLAIN_HOST = re.compile(r"https?://([a-z0-9.-]+)(?=[:/?#]|\Z)", re.ASCII)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _EDGES = "".join(map(chr, range(0x21)))
 _REMOVED = re.compile(r"[\t\n\r]")
@@ -69,7 +75,11 @@ class RefusedURLError(FocusError, ValueError):
 
     def __init__(self, reason: str, href: str) -> None:
         self.reason = reason
-        super().__init__(f"link {href[:200]!r} is refused: {reason}")
+        self.href = href
+        super().__init__(reason, href)
+
+    def __str__(self) -> str:
+        return f"link {self.href[:200]!r} is refused: {self.reason}"
 
 
 class BaseURL:
@@ -84,21 +94,28 @@ class BaseURL:
     encoding : str
         Of the page: browsers write what is not ASCII in a query in it, and in a path
         always in UTF-8.
+
+    Attributes
+    ----------
+    url : str
+        The URL as it would be requested; as it was given, where it cannot be.
     """
 
-    __slots__ = ("_directory", "_origin", "encoding", "max_length", "url")
+    __slots__ = ("_directory", "_origin", "_path", "encoding", "max_length", "url")
 
     def __init__(self, url: str, max_length: int = MAX_URL_LENGTH, encoding: str = "utf-8") -> None:
-        self.url = url
+        self.url = url.partition("#")[0]
         self.max_length = max_length
         self.encoding = encoding
-        plain = url.partition("#")[0]
-        if not _PLAIN.fullmatch(plain):
-            self._origin = self._directory = ""
-            return
-        path = plain.partition("?")[0]
-        self._origin = path[: path.index("/", 8)]
-        self._directory = path[: path.rindex("/")]
+        self._origin = self._path = self._directory = ""
+        if not _PLAIN.fullmatch(self.url):
+            try:
+                self.url = _resolve("", url, max_length, encoding)
+            except RefusedURLError:
+                return
+        start = self.url.index("/", 8)
+        self._origin, self._path = self.url[:start], self.url[start:]
+        self._directory = self._path[: self._path.partition("?")[0].rindex("/")]
 
     def resolve(self, href: str) -> str:
         """Return the absolute URL that a browser would request for ``href``.
@@ -109,23 +126,39 @@ class BaseURL:
             Where there is none, or none that a crawler should ask for.
         """
         target = href.partition("#")[0]
-        if self._origin and target:
-            if target[0] == "/":
-                url = self._origin + target
-            elif target.startswith(("http://", "https://")):
-                url = target
-            else:
-                url = f"{self._directory}/{target}"
-            # A relative reference with a colon in its first segment would be a scheme.
+        if target.startswith(("http://", "https://")):
+            if len(target) <= self.max_length and _PLAIN.fullmatch(target):
+                return target
+            return _resolve_absolute(href, self.max_length, self.encoding)
+        if self._origin and href:
+            path = self._joined(target)
             if (
-                len(url) <= self.max_length
-                and _PLAIN.fullmatch(url)
-                and target[:2] != "//"
-                and (url is target or ":" not in target)
-                and target[0] != "?"
+                path
+                and len(self._origin) + len(path) <= self.max_length
+                and _PLAIN_PATH.fullmatch(path)
             ):
-                return url
+                return self._origin + path
         return _resolve(self.url, href, self.max_length, self.encoding)
+
+    def _joined(self, target: str) -> str:
+        """Join a relative reference to the path; nothing where that takes more than this."""
+        if not target:
+            return self._path
+        if target[0] == "/":
+            return "" if target.startswith("//") else target
+        if target[0] == "?":
+            return self._path.partition("?")[0] + target
+        if ":" in target:
+            return ""
+        directory = self._directory
+        while True:
+            if target.startswith("../"):
+                target = target[3:]
+                directory = directory[: directory.rfind("/") if directory else 0]
+            elif target.startswith("./"):
+                target = target[2:]
+            else:
+                return f"{directory}/{target}"
 
 
 def resolve(base: str, href: str, max_length: int = MAX_URL_LENGTH) -> str:
@@ -145,32 +178,31 @@ def _base(url: str, max_length: int) -> BaseURL:
     return BaseURL(url, max_length)
 
 
+@lru_cache(maxsize=10_000)
+def _resolve_absolute(href: str, max_length: int, encoding: str) -> str:
+    return _resolve("", href, max_length, encoding)
+
+
 def _resolve(base: str, href: str, max_length: int, encoding: str) -> str:
-    """Resolve any link, by the library's functions."""
-    target = _SURROGATE.sub("\ufffd", _REMOVED.sub("", href.strip(_EDGES)))
+    """Resolve any link, however odd; the steps are those of the URL standard."""
+    stripped = href.strip(_EDGES)
+    if not stripped:
+        raise RefusedURLError("empty", href)
+    target = _SURROGATE.sub("\ufffd", _REMOVED.sub("", stripped)).partition("#")[0]
     scheme = _SCHEME.match(target)
     if scheme and scheme[1].lower() not in _DEFAULT_PORTS:
         raise RefusedURLError("scheme", href)
-    target = target.partition("#")[0]
-    if not target and not href.strip(_EDGES):
-        raise RefusedURLError("empty", href)
     if len(target) > max_length:
         raise RefusedURLError("too_long", href)
-    before, mark, query = target.partition("?")
-    before = before.replace("\\", "/")
-    before = re.sub(r"\A(https?:)?/{2,}", r"\1//", before, flags=re.IGNORECASE)
     try:
-        url = urljoin(base, before + mark + query) if before + mark else base
-        parts = urlsplit(url.partition("#")[0])
-        port = parts.port
-        host = parts.hostname
+        parts = urlsplit(_join(base, target))
+        host, port = _host(parts.hostname or ""), parts.port
     except ValueError:
         raise RefusedURLError("invalid", href) from None
     if parts.scheme not in _DEFAULT_PORTS:
-        raise RefusedURLError("scheme", href)
+        raise RefusedURLError("scheme" if parts.scheme else "invalid", href)
     if "@" in parts.netloc:
         raise RefusedURLError("credentials", href)
-    host = _host(host or "")
     if not host:
         raise RefusedURLError("invalid", href)
     if port is not None and port != _DEFAULT_PORTS[parts.scheme]:
@@ -178,11 +210,32 @@ def _resolve(base: str, href: str, max_length: int, encoding: str) -> str:
     url = urlunsplit((parts.scheme, host, _without_dots(parts.path) or "/", parts.query, ""))
     try:
         url = safe_url_string(url, encoding)
-    except (UnicodeEncodeError, LookupError):
+    except (UnicodeEncodeError, LookupError):  # the page's charset lacks a character
         url = safe_url_string(url)
     if len(url) > max_length:
         raise RefusedURLError("too_long", href)
     return url
+
+
+def _join(base: str, target: str) -> str:
+    """Join as browsers do: unlike ``urljoin`` it keeps empty segments, as in ``a//b``."""
+    path, mark, query = target.partition("?")
+    path = path.replace("\\", "/")
+    parts = urlsplit(base)
+    scheme = _SCHEME.match(path)
+    if scheme:
+        path = path[scheme.end() :]
+        if path.startswith("//") or scheme[1].lower() != parts.scheme:
+            return f"{scheme[0]}//{path.lstrip('/')}{mark}{query}"
+    if path.startswith("//"):
+        return f"{parts.scheme}://{path.lstrip('/')}{mark}{query}"
+    if not path:
+        path = parts.path
+        if not mark:
+            query = parts.query
+    elif not path.startswith("/"):
+        path = f"{parts.path[: parts.path.rfind('/') + 1] or '/'}{path}"
+    return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
 
 
 def _host(host: str) -> str:
@@ -227,6 +280,9 @@ def host_of(url: str) -> str:
     >>> host_of("https://a.example:8080/b"), host_of("nonsense")
     ('a.example', '')
     """
+    plain = _PLAIN_HOST.match(url)
+    if plain:
+        return plain[1]
     try:
         return urlsplit(url).hostname or ""
     except ValueError:

@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: own folder.
 ORDER = """
     errors priority registry keytable onemessage stats config
-    urls markup stopwords text sites topicvalues topic page profile
+    urls hostile markup links stopwords text sites topicvalues topic page profile
     linkgraph webgraph relevance models strategies
     frontier failures targets runfolder items session
     payload engine politeness scope leases scheduler middleware
