@@ -11,6 +11,7 @@ answers for every host that is asked for.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import socket
 import threading
 import time
@@ -132,7 +133,7 @@ class Site:
     def gaps(self, host: str, *, robots: bool = False) -> list[float]:
         """Return the seconds between the starts of a host's requests."""
         starts = [hit.start for hit in self.at(host, robots=robots)]
-        return [later - sooner for sooner, later in zip(starts, starts[1:], strict=False)]
+        return [later - sooner for sooner, later in itertools.pairwise(starts)]
 
     def most_at_once(self, host: str) -> int:
         """Return how many requests a host had to answer at a time, at most."""
