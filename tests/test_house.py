@@ -18,7 +18,7 @@ ORDER = """
     errors priority registry keytable onemessage stats config
     urls hostile markup links stopwords text sites topicvalues topic page profile
     linkgraph webgraph relevance models strategies
-    frontier failures targets runfolder items session
+    frontier failures targets journal runfolder items session
     payload engine politeness scope leases scheduler middleware
     pipelines exporters monitor spiders search replay evaluation commands addon settings
 """.split()  # noqa: SIM905 - a table to read
