@@ -107,12 +107,13 @@ class LinkReader:
         self._paths: dict[int, str] = {}
         self._contexts: dict[int, str] = {}
 
-    def read(self, tree: LexborHTMLParser) -> None:
-        """Add the links of a tree; its nodes must not change or go meanwhile."""
+    def read(self, tree: LexborHTMLParser, within: str = "") -> None:
+        """Add the links of a tree, or of one element of it; it must not change meanwhile."""
         # Nodes are told apart by address, and another tree may be where the last one was.
         self._paths.clear()
         self._contexts.clear()
-        for node in tree.css(_SELECTOR):
+        root = tree.css_first(within) if within else tree
+        for node in root.css(_SELECTOR) if root is not None else ():
             attributes = node.attributes
             kind, href = _target(node, attributes)
             if href is None:

@@ -9,6 +9,7 @@ markup that would keep the parser busy for minutes is flattened (:mod:`focusspid
 from __future__ import annotations
 
 import re
+from html import escape
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-__all__ = ["BLOCKS", "decoded", "prepared"]
+__all__ = ["BLOCKS", "decoded", "prepared", "without_frames"]
 
 #: Elements that begin a line of their own, or a cell.
 BLOCKS = frozenset(
@@ -48,15 +49,17 @@ _MAGIC = (
     "%PDF-", "%!PS", "{\\rtf", "PK\x03\x04", "GIF8", "\x89PNG", "\x7fELF", "\x1f\x8b", "MZ\x90",
     "\xff\xd8\xff", "ID3", "OggS", "RIFF", "\xd0\xcf\x11\xe0", "Rar!", "7z\xbc\xaf", "BZh",
 )  # fmt: skip
+_DATA = ("{", "[", "<?xml", "<rss", "<feed", "<svg", "BEGIN:V")
 _EMPTY_XML = re.compile(r"<([A-Za-z][\w:.-]*+)(\s[^<>]*)?/>")
 
 
 def decoded(response: Response, *, max_size: int) -> str:
     """Return the markup of a response, in the charset that Scrapy finds.
 
-    What is served as HTML is markup, unless its first bytes are those of another format or
-    it has no tag and is JSON or no text. So plain text under an HTML type is a page without
-    links. What is served as other text, or as XML, is markup where it begins like HTML.
+    What is served as HTML is markup, unless its first bytes are those of another format, or
+    it has no tag and is JSON or no text. What is served as anything else of text is markup
+    where it begins like HTML. Plain text, under either type, is a page without links, as
+    browsers show it; calendars, feeds and data are not.
 
     Raises
     ------
@@ -76,10 +79,15 @@ def decoded(response: Response, *, max_size: int) -> str:
         text = response.text
     except (LookupError, ValueError):  # such as charset=base64, which is none of text
         text = response.body.decode("utf-8", "replace")
-    if isinstance(response, HtmlResponse):
-        shown = not _is_other_format(response.body, text)
+    start = text[:_SNIFFED].lstrip("\ufeff \t\r\n\f")
+    as_html = isinstance(response, HtmlResponse)
+    if response.body[:8].decode("latin-1").startswith(_MAGIC):
+        shown = False
+    elif _ANY_TAG.search(text) if as_html else _HTML_START.match(start):
+        shown = True
     else:
-        shown = _HTML_START.match(text[:_SNIFFED].lstrip("\ufeff")) is not None
+        shown = (as_html or _type(response).startswith("text/plain")) and _is_prose(start)
+        text = escape(text, quote=False)
     if not shown:
         raise NotAPageError("not_html", f"{response.url} is no HTML: {_type(response)}")
     if isinstance(response, XmlResponse):
@@ -92,17 +100,9 @@ def _type(response: Response) -> str:
     return content_type.decode("latin-1")[:100]
 
 
-def _is_other_format(body: bytes, text: str) -> bool:
-    if body[:8].decode("latin-1").startswith(_MAGIC):
-        return True
-    if _ANY_TAG.search(text):
-        return False
-    start = text[:_SNIFFED].lstrip()
-    return start.startswith(("{", "[")) or 20 * _unreadable(start) > len(start)
-
-
-def _unreadable(text: str) -> int:
-    return sum(text.count(character) for character in "\0\x01\x02\x03\x04\ufffd")
+def _is_prose(start: str) -> bool:
+    unreadable = sum(map(start.count, "\0\x01\x02\x03\x04\ufffd"))
+    return not start.startswith(_DATA) and 20 * unreadable < len(start)
 
 
 def _closed(match: re.Match[str]) -> str:
@@ -137,3 +137,18 @@ def prepared(html: str) -> str:
     if is_hostile(html):
         html = flat(html)
     return _SEPARATED.sub(" <", html)
+
+
+def without_frames(html: str) -> str:
+    """Return the page that a frameset has for browsers that know no frames.
+
+    Many of the nineties say ``<noframe>``, or nothing, before it; a parser that knows
+    frames throws all of it away.
+
+    >>> without_frames("<frameset><frame src=a></frameset><noframe><body>b</body>")
+    '<body>b</body>'
+    """
+    return _FRAMES.sub("", html)
+
+
+_FRAMES = re.compile(r"</?(?:frameset|frame|noframes?)\b[^<>]*>?", re.IGNORECASE)

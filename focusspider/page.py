@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from focusspider.errors import UnknownNameError
 from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded
-from focusspider.markup import decoded, prepared
+from focusspider.markup import decoded, prepared, without_frames
 from focusspider.text import Analyzer, Terms, language_name
 from focusspider.urls import MAX_URL_LENGTH, BaseURL, RefusedURLError
 
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = ["AGGREGATIONS", "Link", "Page", "PageParser"]
 
-_UNREAD = "script, style, template, noembed"
+# No text for reading, or, for browsers without frames, markup as one raw text.
+_UNREAD = "script, style, template, noembed, noframes"
 # Shown by a script, if at all; their links are worth following all the same.
 _HIDDEN = "[hidden], noscript"
-_MAX_META = 2_000
-_MAX_HEADINGS = 1_000
+#: Characters of a title, a heading or a meta element, and number of headings.
+MAX_TITLE = 2_000
+MAX_HEADINGS = 1_000
 
 
 class Page:
@@ -188,11 +190,7 @@ class PageParser:
         language: str | None = None,
     ) -> Page:
         html = prepared(html)
-        tree = LexborHTMLParser(html.encode("utf-8", "replace"))
-        _remove(tree, _UNREAD)
-        for frame in reversed(tree.css("iframe")):  # they hold text for browsers without frames
-            if frame.first_child is not None:
-                frame.first_child.decompose()
+        tree = _tree(html)
         own = BaseURL(url, self.max_url_length, encoding)
         reader = LinkReader(
             _base(tree, own),
@@ -201,24 +199,18 @@ class PageParser:
             limits=self.limits,
             budget=self.max_size + 4 * len(html),
         )
-        title = self._title(tree, reader)
-        trees = [tree]
-        if tree.body is None:
-            trees += [LexborHTMLParser(node.text()) for node in tree.css("noframes")]
-        else:
-            _remove(tree, "noframes")
-        texts = []
-        for document in trees:
-            reader.read(document)
+        title = _title(tree, reader)
+        reader.read(tree)
+        content = tree
+        if tree.body is None:  # a frameset
+            content = _tree(without_frames(html))
+            reader.read(content, "body")
         headings = [
-            reader.text(node, self.limits.anchor)
-            for document in trees
-            for node in document.css("h1, h2, h3, h4, h5, h6")[:_MAX_HEADINGS]
+            reader.text(node, MAX_TITLE)
+            for node in content.css("h1, h2, h3, h4, h5, h6")[:MAX_HEADINGS]
         ]
-        for document in trees:
-            if document.body is not None:
-                _remove(document, _HIDDEN)
-                texts.append(document.body.text())
+        _remove(content, _HIDDEN)
+        body = content.body
         meta = _meta(tree)
         return Page(
             url,
@@ -227,20 +219,21 @@ class PageParser:
             language=_language(tree, meta, language),
             title=title,
             headings=headings,
-            description=folded(meta.get("description", ""), _MAX_META),
-            keywords=folded(meta.get("keywords", ""), _MAX_META),
-            source_text=" ".join(texts)[: self.max_text],
+            description=folded(meta.get("description", ""), MAX_TITLE),
+            keywords=folded(meta.get("keywords", ""), MAX_TITLE),
+            source_text=body.text()[: self.max_text] if body is not None else "",
             links=reader.links,
             refused=reader.refused,
         )
 
-    def _title(self, tree: LexborHTMLParser, reader: LinkReader) -> str:
-        for node in tree.css("title"):
-            if node.parent is not None and node.parent.tag in {"head", "body"}:
-                title = reader.text(node, self.limits.anchor)
-                node.decompose()
-                return title
-        return ""
+
+def _tree(html: str) -> LexborHTMLParser:
+    tree = LexborHTMLParser(html.encode("utf-8", "replace"))
+    _remove(tree, _UNREAD)
+    for frame in reversed(tree.css("iframe")):
+        if frame.first_child is not None:
+            frame.first_child.decompose()
+    return tree
 
 
 def _remove(tree: LexborHTMLParser, selector: str) -> None:
@@ -255,6 +248,16 @@ def _base(tree: LexborHTMLParser, own: BaseURL) -> BaseURL:
         with contextlib.suppress(RefusedURLError):
             return BaseURL(own.resolve(node.attributes["href"] or ""), own.max_length, own.encoding)
     return own
+
+
+def _title(tree: LexborHTMLParser, reader: LinkReader) -> str:
+    """Take the title out of a tree: in broken markup it may be in the body."""
+    for node in tree.css("title"):
+        if node.parent is not None and node.parent.tag in {"head", "body"}:
+            title = reader.text(node, MAX_TITLE)
+            node.decompose()
+            return title
+    return ""
 
 
 def _meta(tree: LexborHTMLParser) -> dict[str, str]:
