@@ -4,7 +4,7 @@ A request is answered as the server of the stored site would have answered it:
 
 1. the page that is stored under the URL;
 2. else, where the archive knows the page under another spelling, a redirect (301) to it:
-   ``/dir``, ``/dir/`` and ``/dir/index.html`` are one page, and so are its ``http`` and
+   ``/dir``, ``/dir/``, ``/dir//`` and ``/dir/index.html`` are one page, and so are its ``http`` and
    ``https`` URLs. The request's own scheme comes first;
 3. else, for ``/robots.txt``, an empty 404: what nobody stored forbids nothing;
 4. else nothing: the caller decides how a missing page fails.
@@ -168,6 +168,7 @@ def _paths(path: str) -> Iterator[str]:
     for index in INDEX_NAMES:
         if index != name:
             yield base + index
+    yield f"{base}/"  # servers of the nineties answered to it, and crawlers kept it
 
 
 def _normal_escape(match: re.Match[str]) -> str:

@@ -118,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, stored: Stored) -> None:
         with contextlib.suppress(ConnectionError):  # the client has had enough
-            self.send_response(stored.status)
+            self.send_response_only(stored.status)  # Server and Date are the stored ones
             for name, value in stored.headers:
                 if not re.search(r"[\r\n]", name + value):
                     self.send_header(name, value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
+from functools import partial
 from typing import TYPE_CHECKING
 
 from focusspider.errors import ReplayError
@@ -22,6 +23,7 @@ __all__ = ["wacz_slices"]
 
 _LOCAL_HEADER = 30  # bytes before the name, the last four being the lengths of name and extra
 _ENCRYPTED = 0x1
+_CHUNK = 1 << 20  # bytes that are unpacked at a time
 
 
 def wacz_slices(path: Path, spool: Spool) -> list[Slice]:
@@ -54,7 +56,7 @@ def _slice(path: Path, wacz: zipfile.ZipFile, member: zipfile.ZipInfo, spool: Sp
         raise ReplayError(f"{name}: encrypted; unpack it with its password first")
     if member.compress_type != zipfile.ZIP_STORED:
         with wacz.open(member) as stream:
-            return spool.save(stream, name)
+            return spool.save(iter(partial(stream.read, _CHUNK), b""), name)
     with path.open("rb") as file:
         file.seek(member.header_offset)
         header = file.read(_LOCAL_HEADER)

@@ -13,13 +13,13 @@ file is one member, it is unpacked into a temporary file first.
 
 from __future__ import annotations
 
-import gzip
 import io
 import logging
 import re
 import shutil
 import tempfile
 import weakref
+import zipfile
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,10 +28,10 @@ from focusspider.errors import MissingExtraError, ReplayError
 from focusspider.replay.archive import Stored, page_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from io import BufferedReader
 
-    from _typeshed import SupportsRead, WriteableBuffer
+    from _typeshed import WriteableBuffer
 
 __all__ = ["Slice", "Spool", "WarcArchive"]
 
@@ -41,6 +41,8 @@ logger = logging.getLogger(__name__)
 _LEFT_OUT = frozenset(
     {"connection", "content-length", "keep-alive", "trailer", "transfer-encoding", "upgrade"}
 )
+_CHUNK = 1 << 20  # bytes that are unpacked at a time
+_BLANK = 4  # bytes that follow a record of a plain WARC: two line ends
 _STATUS_LINE = 1024  # bytes; longer is no status line
 _STATUS = re.compile(rb"HTTP/\S+ +([2-5]\d\d)(?: |\r?\n|$)")
 
@@ -82,16 +84,16 @@ class Spool:
     def __init__(self) -> None:
         self._folder: Path | None = None
 
-    def save(self, stream: SupportsRead[bytes], name: str) -> Slice:
-        """Copy a stream into a file, up to where it breaks off."""
+    def save(self, chunks: Iterable[bytes], name: str) -> Slice:
+        """Write a WARC into a file, up to where it breaks off."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="focusspider-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         path = self._folder / f"{len(list(self._folder.iterdir()))}.warc"
         with path.open("wb") as file:
             try:
-                shutil.copyfileobj(stream, file, 1 << 20)
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                file.writelines(chunks)
+            except (EOFError, zlib.error, zipfile.BadZipFile) as error:
                 logger.warning(
                     "%s: damaged or cut short (%s); what precedes it is used", name, error
                 )
@@ -114,7 +116,7 @@ class WarcArchive:
                 self._index(part)
             except _OneMemberError:
                 with part.path.open("rb") as file:
-                    whole = gzip.GzipFile(fileobj=_Window(file, part))
+                    whole = _unpacked(_Window(file, part))
                     self._index(self._spool.save(whole, str(part)))
         if not self._places:
             names = ", ".join(map(str, slices))
@@ -137,6 +139,7 @@ class WarcArchive:
                 return _stored(record)
         except OSError as error:
             raise ReplayError(f"{part}: cannot be read any more: {error.strerror}") from None
+        raise ReplayError(f"{part}: the record at byte {place[1]} is damaged")
 
     def urls(self) -> Iterator[str]:
         """Yield the URLs in the order of their first records."""
@@ -165,6 +168,18 @@ class WarcArchive:
         logger.debug("%s: %d records", part, count)
 
 
+def _unpacked(window: _Window) -> Iterator[bytes]:
+    """Yield what a gzip file holds, to the last byte that can be had of it."""
+    unpacker = zlib.decompressobj(wbits=31)
+    while packed := window.read(_CHUNK):
+        yield unpacker.decompress(packed)
+        while unpacker.unused_data:  # another member follows
+            packed, unpacker = unpacker.unused_data, zlib.decompressobj(wbits=31)
+            yield unpacker.decompress(packed)
+    if not unpacker.eof:
+        raise EOFError("the end is missing")
+
+
 def _archive_iterator(file: Any, **options: bool) -> Any:
     try:
         from warcio.archiveiterator import WARCIterator
@@ -187,7 +202,9 @@ def _records(window: _Window, part: Slice) -> Iterator[tuple[int, str | None]]:
         try:
             record = next(records, None)
             if record is None:
-                return
+                if part.end - place <= _BLANK:
+                    return
+                break  # what follows the last record is too short to tell what it was
             url = _page_url(record)
             offset = records.get_record_offset()
         except (ArchiveLoadFailed, StatusAndHeadersParserException):

@@ -24,7 +24,7 @@ FORUM = "http://forum.tinkerers.example/"
 CABINET = "http://www.linkcabinet.example/"
 FREEPAGES = "http://members.freepages.example/"
 
-_LENGTHS = ((4, 4, 3, 3), (4, 4, 4), (4, 4), (4, 3))
+_LENGTHS = ((5, 4, 4, 3), (4, 4, 4), (5, 4, 3), (5, 5))
 _ALSO = ((2,), (4,), (4, 3))
 
 _MOVEMENTS = (
@@ -118,7 +118,7 @@ def _green_door(web: Web) -> None:
     )
     for folder, title, titles in sections:
         pages = _topic_pages(site, folder, titles, also="tools")
-        on_topic = folder == "movements/"
+        on_topic = folder != "journal/"
         site.section(folder, title, "tools", pages, intro="tools", relevant=on_topic)
         home.lists.append((title, [page.link() for page in pages[:3]]))
     about = site.articles("about/", "tools", 4)

@@ -39,6 +39,7 @@ _ROBOTS = {
 _REDIRECTS = (
     (f"{MUSEUM}clocks", 301, "/galleries/clocks.html"),
     (f"{MUSEUM}visit", 301, f"{MUSEUM}visit/"),
+    (WIKI.removesuffix("wiki/"), 301, "/wiki/Main_Page"),
     (f"{_SHOPS}out?1", 302, GREEN_DOOR),
     (f"{_SHOPS}out?2", 302, f"{THORNBY}visitors/"),
     (f"{THORNBY}old/home", 301, "/old/start"),
@@ -72,7 +73,8 @@ _BASE = """<!DOCTYPE html><html><head><title>Map of the campus</title>
 """
 _BROKEN = """<title>Basement sale</title><body><table><tr><td><table><tr><td><b><i>Basement
 sale</b></i><p>Everything must go, <a href="/food/">food<a href=/gifts/>watches</a>
-and <a href='/out?1'> a workshop's leavings</a><tr><td><font color=red>Bring a bag<li>chairs<li>a till
+and <a href='/out?1'> a workshop's leavings</a><tr><td><font color=red>Bring
+a bag<li>chairs<li>a till
 <li><a href="javascript:history.back()">back</a> <a href="http://[bad">a bad link</a>
 <a href="/out?2"">the town</a></td></table></div></span><p><a href="/house/">House & garden
 <!-- never closed
