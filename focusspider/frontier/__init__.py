@@ -25,8 +25,8 @@ The bound
 A frontier has a bound (``max_size``), and a bound for each host (``host_share`` of it).
 Whenever a call would leave more waiting, the host's own worst go first, then the worst of
 all: the lowest priority, and of equal ones the youngest, so the older stays. A newcomer
-that is not better than all that a full frontier keeps is turned away, and counts as
-evicted. So that the worst need not be searched for each newcomer, an eviction makes up to
+that is no better than all that a full frontier keeps is evicted by the call that brings
+it. So that the worst need not be searched for each newcomer, an eviction makes up to
 1/256 of the bound free beyond what it must.
 
 Ids

@@ -18,7 +18,7 @@ from focusspider.keytable import ABSENT, KeyTable, fingerprint_key
 from focusspider.priority import PRIORITY_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -79,9 +79,6 @@ class Index:
         self._table = KeyTable()
         self._queues = HostQueues(self.slots)
         self._waiting = self._leased = self._done = self._dropped = self._evicted = 0
-        # Nothing that waits is worse than this: a newcomer that is not better than it is
-        # turned away, when the frontier is full, without a search for the worst.
-        self._worst = PRIORITY_MAX
 
     @property
     def counts(self) -> Counts:
@@ -95,23 +92,21 @@ class Index:
         column = self.slots.column
         return View(column("ids")[slots], column("keys")[slots], column("priorities")[slots])
 
-    def push(self, entries: Iterable[Entry]) -> Changes:
+    def push(self, entries: Sequence[Entry]) -> Changes:
         """Add requests; see :meth:`focusspider.frontier.Frontier.push`."""
+        for entry in entries:
+            _check(entry)  # all of them first: a wrong one changes nothing
         new: list[int] = []
         raised: list[int] = []
         grown: dict[int, None] = {}  # an ordered set
         first_id = self.next_age << SLOT_BITS
         for entry in entries:
-            _check(entry)
             slot = self._table.get(fingerprint_key(entry.fingerprint))
             if slot >= 0:
                 if self._raise(slot, entry):
                     raised.append(self.slots.ids[slot])
                     grown[self.slots.hosts[slot]] = None
             elif slot == ABSENT:
-                if self._waiting >= self.max_size and entry.priority <= self._worst:
-                    self._evicted += 1
-                    continue
                 slot = self._admit(entry, self.next_age)
                 self._queues.add(self.slots.hosts[slot], slot)
                 new.append(self.slots.ids[slot])
@@ -182,7 +177,6 @@ class Index:
         queues.add(slots.hosts[slot], slot)
         queues.release(host)
         self._waiting += 1
-        self._worst = min(self._worst, slots.priorities[slot])
         return self._trim((slots.hosts[slot],))
 
     def reprioritise(self, ids: NDArray[np.int64], priorities: NDArray[np.int64]) -> None:
@@ -206,7 +200,6 @@ class Index:
             return
         column[slots] = priorities
         del column  # or nothing could be added
-        self._worst = min(self._worst, int(priorities.min()))
         if len(slots) * _REBUILD_SHARE >= self._waiting:
             self._queues.rebuild()
         else:
@@ -223,7 +216,6 @@ class Index:
         slots.payloads[slot] = entry.payload
         self._table.put(key, slot)
         self._waiting += 1
-        self._worst = min(self._worst, entry.priority)
         self.next_age = max(self.next_age, age + 1)
         return slot
 
@@ -254,8 +246,6 @@ class Index:
         excess = self._waiting - self.max_size
         if excess > 0:
             evicted += self._evict(self.slots.waiting(), excess + self.max_size // _BATCH)
-            left = self.slots.column("priorities")[self.slots.waiting()]
-            self._worst = int(left.min(initial=PRIORITY_MAX))
         return evicted
 
     def _evict(self, candidates: NDArray[np.int64], count: int) -> list[int]:
