@@ -17,6 +17,8 @@ from focusspider.middleware import FocusMiddleware
 from focusspider.pipelines import ItemJournal
 from focusspider.replay.handler import ReplayDownloadHandler
 from focusspider.replay.spec import open_archive
+from focusspider.retryafter import RetryAfterMiddleware
+from focusspider.robots import RobotsDelayMiddleware
 from focusspider.session import Session
 from focusspider.topic import Topic
 
@@ -29,6 +31,8 @@ __all__ = ["FocusAddon"]
 #: Next to the spider, so that links and scores are ours before Scrapy's own middlewares
 #: see the Requests (the nearest of those, depth, is at 900).
 _MIDDLEWARE_ORDER = 950
+#: Behind Scrapy's robots.txt, at 100, and nearer to the downloader than its retries, at 550.
+_DOWNLOADER_MIDDLEWARES = {RobotsDelayMiddleware: 110, RetryAfterMiddleware: 560}
 #: Behind the user's pipelines, which may drop or change items.
 _PIPELINE_ORDER = 950
 
@@ -61,6 +65,10 @@ class FocusAddon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", FocusMiddleware, _MIDDLEWARE_ORDER
         )
+        for middleware, order in _DOWNLOADER_MIDDLEWARES.items():
+            settings.setdefault_in_component_priority_dict(
+                "DOWNLOADER_MIDDLEWARES", middleware, order
+            )
         settings.setdefault_in_component_priority_dict(
             "ITEM_PIPELINES", ItemJournal, _PIPELINE_ORDER
         )

@@ -217,6 +217,18 @@ class FocusConfig:
     max_text: int = _setting(
         1_000_000, _whole(1), "characters", "Most that is kept of a page's text."
     )
+    max_crawl_delay: int = _setting(
+        60,
+        _whole(0),
+        "seconds",
+        "Longest Crawl-delay of a robots.txt that is obeyed in full; 0: none is.",
+    )
+    max_retry_after: int = _setting(
+        300,
+        _whole(0),
+        "seconds",
+        "Longest Retry-After of a 429 or 503 that is obeyed in full; 0: none is.",
+    )
     max_segment_repeats: int = _setting(
         3,
         _whole(1),

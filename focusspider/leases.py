@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from focusspider.frontier import Outcome
+from focusspider.session import META
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
     from scrapy import Request
 
@@ -21,8 +22,10 @@ __all__ = ["Leases"]
 
 @dataclass(slots=True)
 class _Lease:
+    request: Request
     fingerprint: bytes
     host: str
+    counted: bool  # in the scope, as a page that its host may still bring
     downloading: bool = True
     outcome: Outcome | None = Outcome.DROPPED  # until it is answered; None: it waits again
 
@@ -34,6 +37,10 @@ class Leases:
     has run to the end, and its items have left the pipelines. So whatever it brought is in
     the frontier and in the journal before it is called done. It is done if it was answered
     at all, also by an error or a redirect, and dropped if not.
+
+    It is the frontier's :class:`~focusspider.frontier.HostFilter` too: a host is ready
+    where it may be asked now, and where what was asked of it already leaves a page of its
+    limit.
     """
 
     def __init__(self, frontier: Frontier, politeness: Politeness, scope: Scope) -> None:
@@ -46,20 +53,39 @@ class Leases:
     def __len__(self) -> int:
         return len(self._of)
 
-    def __contains__(self, fingerprint: bytes) -> bool:
-        return fingerprint in self._by_fingerprint
+    def __contains__(self, request: Request) -> bool:
+        return request in self._of
+
+    def ready(self, host: str) -> bool:
+        """Return whether one more request of this host can be leased now."""
+        if self._scope.host_full(host):
+            return True  # to be dropped, and not to wait for ever
+        return self._scope.may_ask(host) and self._politeness.ready(host)
+
+    def woken(self) -> Iterable[str]:
+        """Return, once, the hosts that were refused before and may be ready now."""
+        return self._politeness.woken()
 
     def add(self, entry: Entry, request: Request) -> None:
         """Follow a leased entry, which the downloader is given as this request."""
-        lease = _Lease(entry.fingerprint, entry.host)
+        counted = not (request.meta.get(META) or {}).get("target")
+        lease = _Lease(request, entry.fingerprint, entry.host, counted)
         self._of[request] = self._by_fingerprint[entry.fingerprint] = lease
         self._politeness.started(entry.host)
-        self._scope.asked(entry.host)
+        if counted:
+            self._scope.asked(entry.host)
+
+    def reached_downloader(self, request: Request) -> None:
+        """Note a request in a slot that did not come from us, such as for robots.txt."""
+        if request not in self._of:
+            self._politeness.started(request.meta["download_slot"])
 
     def left_downloader(self, request: Request) -> None:
         """Note that its host has a slot free."""
         lease = self._of.get(request)
-        if lease is not None and lease.downloading:
+        if lease is None:
+            self._politeness.finished(request.meta["download_slot"])
+        elif lease.downloading:
             lease.downloading = False
             self._politeness.finished(lease.host)
 
@@ -69,19 +95,47 @@ class Leases:
         if lease is not None and lease.outcome is not None:
             lease.outcome = Outcome.DONE
 
+    def brought_page(self, request: Request | None) -> None:
+        """Note that its response is a page of the crawl."""
+        lease = self._of.get(request) if request is not None else None
+        if lease is not None and lease.counted:
+            lease.counted = False
+            self._scope.had(lease.host)
+
     def redirected(self, fingerprint: bytes) -> None:
         """Note that it was answered by a redirect, which is no page of its host."""
         lease = self._by_fingerprint.get(fingerprint)
         if lease is not None:
             lease.outcome = Outcome.DONE
-            self._scope.failed(lease.host)
+            self._give_back(lease)
 
-    def again(self, entry: Entry) -> None:
+    def is_retry(self, fingerprint: bytes, request: Request) -> bool:
+        """Return whether this request is a leased one, to be tried once more."""
+        lease = self._by_fingerprint.get(fingerprint)
+        if lease is None:
+            return False
+        tried, meta = lease.request.meta, request.meta
+        return bool(
+            meta.get("retry_times", 0) == tried.get("retry_times", 0) + 1
+            and meta.get("redirect_times", 0) == tried.get("redirect_times", 0)
+        )
+
+    def again(self, entry: Entry, request: Request) -> None:
         """Let a leased request wait once more, as this entry, at the age that it had."""
         lease = self._by_fingerprint.pop(entry.fingerprint)
+        # Scrapy marks what it retries, for its own filter; a redirect would inherit it
+        request.dont_filter = lease.request.dont_filter
         self._frontier.settle(entry.fingerprint, Outcome.AGAIN, entry)
         lease.outcome = None
-        self._scope.failed(lease.host)
+        self._give_back(lease)
+
+    def returned(self, request: Request) -> None:
+        """Let a leased request wait once more, since its host can't start it now."""
+        lease = self._of.pop(request)
+        del self._by_fingerprint[lease.fingerprint]
+        self._frontier.settle(lease.fingerprint, Outcome.AGAIN)
+        self._politeness.finished(lease.host)
+        self._give_back(lease)
 
     def settle(self, busy: Container[Request]) -> None:
         """Settle the requests that are not busy any more."""
@@ -89,9 +143,15 @@ class Leases:
             lease = self._of.pop(request)
             if lease.downloading:
                 self._politeness.finished(lease.host)
+            self._give_back(lease)
             if lease.outcome is None:
                 continue
             del self._by_fingerprint[lease.fingerprint]
             self._frontier.settle(lease.fingerprint, lease.outcome)
-            if lease.outcome is Outcome.DROPPED:
-                self._scope.failed(lease.host)
+
+    def _give_back(self, lease: _Lease) -> None:
+        """Let its host bring another page in its place, where it brought none."""
+        if lease.counted:
+            lease.counted = False
+            self._scope.failed(lease.host)
+            self._politeness.wake(lease.host)

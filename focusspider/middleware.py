@@ -8,7 +8,6 @@ from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
 
 from focusspider import stats
-from focusspider.engine import scheduler_of
 from focusspider.page import Link
 from focusspider.payload import ScoredLink, link_request
 from focusspider.priority import to_level
@@ -65,6 +64,9 @@ class FocusMiddleware:
         if self._session.remaining == 0:  # only Scrapy's own scheduler lets it come to this
             raise IgnoreRequest("the limit of pages is reached")
         self._session.visit(response)
+        scheduler = self._scheduler()
+        if scheduler is not None:
+            scheduler.brought_page(response.request)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -125,11 +127,7 @@ class FocusMiddleware:
         return []
 
     def _scheduler(self) -> FocusScheduler | None:
-        """Return our scheduler, or None where the crawl has another."""
-        assert self._crawler.engine is not None
-        scheduler = scheduler_of(self._crawler.engine)
-        # not isinstance: for Scrapy's base class, whatever has its methods is a scheduler
-        return scheduler if FocusScheduler in type(scheduler).__mro__ else None  # type: ignore[return-value]
+        return FocusScheduler.of(self._crawler)
 
     def _scored(self, request: Request, scorer: _Scorer, link: Link | None = None) -> Request:
         """Give a Request the score of its link, and what its page will be logged with."""

@@ -24,7 +24,7 @@ from scrapy.utils.asyncio import call_later
 
 from focusspider import stats
 from focusspider.config import FocusConfig
-from focusspider.engine import in_progress, wake
+from focusspider.engine import in_progress, scheduler_of, wake
 from focusspider.frontier import Entry, Outcome
 from focusspider.frontier.memory import MemoryFrontier
 from focusspider.leases import Leases
@@ -33,7 +33,7 @@ from focusspider.politeness import Politeness
 from focusspider.priority import PRIORITY_MAX
 from focusspider.scope import Scope
 from focusspider.session import META, Session
-from focusspider.urls import Fingerprinter, host_of
+from focusspider.urls import Fingerprinter, RefusedURLError, host_of, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from focusspider.frontier import Frontier
 
 __all__ = ["FocusScheduler", "ScoredLink", "request_priority"]
+
+#: Requests of full hosts that are dropped before the engine has its turn again.
+_MAX_DROPPED = 500
 
 
 class FocusScheduler(BaseScheduler):
@@ -99,7 +102,10 @@ class FocusScheduler(BaseScheduler):
                 max_size=config.frontier_max, host_share=config.frontier_host_share
             ),
             politeness=Politeness(
-                slots=downloader.slots, new_slot=_slot_defaults(crawler), clock=time.monotonic
+                slots=downloader.slots,
+                new_slot=_slot_defaults(crawler),
+                clock=time.monotonic,
+                first_alone=settings.getbool("ROBOTSTXT_OBEY"),
             ),
             scope=Scope(
                 sites=topic.sites if topic else None,
@@ -113,10 +119,19 @@ class FocusScheduler(BaseScheduler):
             session=session,
         )
 
+    @classmethod
+    def of(cls, crawler: Crawler) -> FocusScheduler | None:
+        """Return the scheduler of a crawl, or None where it is another one."""
+        assert crawler.engine is not None
+        scheduler = scheduler_of(crawler.engine)
+        # not isinstance: for Scrapy's base class, whatever has its methods is a scheduler
+        return scheduler if cls in type(scheduler).__mro__ else None  # type: ignore[return-value]
+
     def open(self, spider: Spider) -> None:
         """Listen to what the downloader and the engine say of our requests."""
         self._spider = spider
         connect = self._crawler.signals.connect
+        connect(self._leases.reached_downloader, signals.request_reached_downloader)
         connect(self._leases.left_downloader, signals.request_left_downloader)
         connect(self._leases.answered, signals.response_received)
         connect(self._idle, signals.spider_idle)
@@ -159,15 +174,20 @@ class FocusScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request that a spider or a middleware yields; False: it was refused."""
+        if request in self._leases:
+            self._leases.returned(request)
+            self._stats.inc_value(stats.FRONTIER_RETURNED)
+            return True
         fingerprint = self.fingerprinter.of_request(request)
         if "redirect_urls" in request.meta:
-            self._leases.redirected(self.fingerprinter.of_url(request.meta["redirect_urls"][-1]))
+            self._redirected(request, request.meta["redirect_urls"][-1])
         host = self._host(request)
-        if "retry_times" in request.meta and fingerprint in self._leases:
-            self._leases.again(Entry(fingerprint, host, self._priority(request), request))
+        if "retry_times" in request.meta and self._leases.is_retry(fingerprint, request):
+            entry = Entry(fingerprint, host, self._priority(request), request)
+            self._leases.again(entry, request)
             self._stats.inc_value(stats.FRONTIER_RETRIED)
             return True
-        reason = self._refusal(request, host)
+        reason = self._refusal(request)
         if reason:
             stats.count_reason(self._stats, stats.REQUEST_REFUSED, reason)
             return False
@@ -232,11 +252,23 @@ class FocusScheduler(BaseScheduler):
         assert self._crawler.engine is not None
         return str(self._crawler.engine.downloader.get_slot_key(request))
 
-    def _refusal(self, request: Request, host: str) -> str | None:
+    def _redirected(self, request: Request, source: str) -> None:
+        """Take leave of the URL that redirects to this request."""
+        self._leases.redirected(self.fingerprinter.of_url(source))
+        if request.meta.get("download_slot") == host_of(source):
+            del request.meta["download_slot"]  # the downloader's note of where it has been
+
+    def _refusal(self, request: Request) -> str | None:
         """Return why a request is outside the crawl; ``dont_filter`` is as Scrapy has it."""
         if request.dont_filter or (request.meta.get(META) or {}).get("target"):
             return None
-        return self.scope.refuses(request.url, host, int(request.meta.get("depth", 0)))
+        if self.session is not None and "redirect_urls" in request.meta:
+            try:  # Scrapy's checks of URLs are those of links
+                resolve("", request.url, self._crawler.settings.getint("URLLENGTH_LIMIT"))
+            except RefusedURLError as error:
+                return error.reason
+        depth = int(request.meta.get("depth", 0))
+        return self.scope.refuses(request.url, host_of(request.url), depth)
 
     def _priority(self, request: Request) -> int:
         given = (request.meta.get(META) or {}).get("priority")
@@ -248,6 +280,22 @@ class FocusScheduler(BaseScheduler):
 
     # -- to the downloader -----------------------------------------------------------
 
+    def brought_page(self, request: Request | None) -> None:
+        """Note that the response to a request is a page of the crawl."""
+        self._leases.brought_page(request)
+
+    def is_early(self, request: Request) -> bool:
+        """Return whether a request is ours, and its host can't start it now after all."""
+        return request in self._leases and not self.politeness.can_start(self._host(request))
+
+    def hold(self, request: Request, seconds: float) -> None:
+        """Ask the host of a request for nothing more for some seconds."""
+        self.politeness.hold(self._host(request), seconds)
+
+    def keep_apart(self, request: Request, seconds: float) -> None:
+        """Leave at least so many seconds between two requests to the host of this one."""
+        self.politeness.keep_apart(self._host(request), seconds)
+
     def next_request(self) -> Request | None:
         """Return the best request that can start now, or None."""
         self._settle_finished()
@@ -256,15 +304,19 @@ class FocusScheduler(BaseScheduler):
         budget = self._budget()
         if budget is not None and budget <= len(self._leases):
             return None  # what is on its way may use up the budget
-        while entries := self.frontier.lease(1, self.politeness):
+        for _ in range(_MAX_DROPPED):
+            entries = self.frontier.lease(1, self._leases)
+            if not entries:
+                self._wake_when_due()
+                return None
             entry = entries[0]
-            if self.scope.host_full(entry.host):
-                self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
-                continue
-            request = unpack(entry, self._spider)
-            self._leases.add(entry, request)
-            return request
-        self._wake_when_due()
+            if not self.scope.host_full(entry.host):
+                request = unpack(entry, self._spider)
+                self._leases.add(entry, request)
+                return request
+            self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
+            self._stats.inc_value(stats.FRONTIER_HOST_FULL)
+        wake(self._crawler.engine)
         return None
 
     def _wake_when_due(self) -> None:

@@ -47,6 +47,7 @@ class Scope:
         self._domain_allows: dict[str, bool] = {}
         self._hosts: set[str] = set()
         self._pages: dict[str, int] = {}
+        self._asked: dict[str, int] = {}
 
     def refuses(self, url: str, host: str, depth: int) -> str | None:
         """Return why a URL is refused, a key of the ``focus/link/refused`` stats, or None."""
@@ -67,20 +68,33 @@ class Scope:
         return None
 
     def host_full(self, host: str) -> bool:
-        """Return whether as many pages of this host were asked for as it may give."""
+        """Return whether this host has brought as many pages as it may."""
         if self._max_pages_per_host is None:
             return False
         return self._pages.get(host, 0) >= self._max_pages_per_host
 
+    def may_ask(self, host: str) -> bool:
+        """Return whether what this host was asked for already may leave a page of its limit."""
+        if self._max_pages_per_host is None:
+            return True
+        asked = self._pages.get(host, 0) + self._asked.get(host, 0)
+        return asked < self._max_pages_per_host
+
     def asked(self, host: str) -> None:
         """Count a page that was asked of a host."""
         if self._max_pages_per_host is not None:
+            self._asked[host] = self._asked.get(host, 0) + 1
+
+    def had(self, host: str) -> None:
+        """Count a page that a host was asked for and brought."""
+        if self._max_pages_per_host is not None:
+            self._asked[host] -= 1
             self._pages[host] = self._pages.get(host, 0) + 1
 
     def failed(self, host: str) -> None:
-        """Give back a page of a host that was asked for and not had."""
-        if self._pages.get(host):
-            self._pages[host] -= 1
+        """Give back a page that a host was asked for and did not bring."""
+        if self._max_pages_per_host is not None:
+            self._asked[host] -= 1
 
     def _in_domains(self, host: str) -> bool:
         allowed = self._domain_allows.get(host)

@@ -141,6 +141,14 @@ FRONTIER_RETRIED = _stat(
     "focus/frontier/retried",
     "Requests that went back into the frontier to be tried again.",
 )
+FRONTIER_RETURNED = _stat(
+    "focus/frontier/returned",
+    "Requests that waited once more, since their host's robots.txt came first and a delay ran.",
+)
+FRONTIER_HOST_FULL = _stat(
+    "focus/frontier/host_full",
+    "Requests of focus/frontier/dropped whose host had brought its limit of pages by then.",
+)
 FRONTIER_REDIRECT_KNOWN = _stat(
     "focus/frontier/redirect_known",
     "Redirects to a URL that the frontier knew; the page is not fetched twice.",
@@ -157,11 +165,32 @@ REQUEST_REFUSED = _stat(
     "focus/request/refused",
     "Requests that came by Scrapy's own door and were not followed.",
     "Look at the reason that leads.",
+    scheme="A redirect to neither http nor https.",
+    invalid="A redirect to no URL.",
+    empty="A redirect to nowhere.",
+    credentials="A redirect to a URL that holds a user name or a password.",
+    too_long="A redirect to a URL that is longer than URLLENGTH_LIMIT.",
     offsite="Outside [sites] of the topic or the spider's allowed_domains.",
     depth="Deeper than the topic's limit or DEPTH_LIMIT.",
     hosts="Its host would be one more than the topic's limit of hosts.",
     host_full="Its host has had the topic's limit of pages a host.",
     segment_repeats="A segment of its path repeats more than FOCUS_MAX_SEGMENT_REPEATS: a trap.",
+)
+HOST_HELD = _stat(
+    "focus/host/held",
+    "Answers 429 or 503 that said when to come back; the host was left alone until then.",
+    "Many: raise DOWNLOAD_DELAY.",
+)
+HOST_CRAWL_DELAY = _stat(
+    "focus/host/crawl_delay",
+    "Files robots.txt that asked for a delay between two requests.",
+)
+HOST_CAPPED = _stat(
+    "focus/host/capped",
+    "Waits that a host asked for and that were cut.",
+    "Raise the setting, or deny the host in [sites].",
+    retry_after="Longer than FOCUS_MAX_RETRY_AFTER.",
+    crawl_delay="Longer than FOCUS_MAX_CRAWL_DELAY.",
 )
 ITEM_EXPORTED = _stat(
     "focus/item/exported",

@@ -48,7 +48,15 @@ def test_a_host_is_full_by_pages_asked_of_it_less_those_not_had() -> None:
     scope = Scope(limits=Limits(pages_per_host=2))
     scope.asked("a")
     scope.asked("a")
+    assert not scope.may_ask("a")
+    assert not scope.host_full("a")
+    assert scope.may_ask("b")
+    scope.had("a")
+    scope.failed("a")
+    assert scope.may_ask("a")
+    assert scope.refuses("http://a/", "a", 0) is None
+    scope.asked("a")
+    scope.had("a")
+    assert scope.host_full("a")
     assert scope.refuses("http://a/", "a", 0) == "host_full"
     assert scope.refuses("http://b/", "b", 0) is None
-    scope.failed("a")
-    assert scope.refuses("http://a/", "a", 0) is None

@@ -50,9 +50,15 @@ class FocusSpider(Spider):
         else:
             defaults = {
                 "AUTOTHROTTLE_ENABLED": True,
+                # of a host that has not answered yet; Scrapy's 5 s would be paid by each
+                "AUTOTHROTTLE_START_DELAY": 1.0,
                 "CONCURRENT_REQUESTS_PER_DOMAIN": 2,
                 "DOWNLOAD_DELAY": 0.5,
+                # there is nothing to hide, and a delay is kept to the moment
+                "DOWNLOAD_DELAY_JITTER": 0,
             }
+        # what is larger is no page; it holds for what is unpacked as well
+        defaults["DOWNLOAD_MAXSIZE"] = 10_000_000
         for name, value in defaults.items():
             settings.set(name, value, priority="addon")
 
