@@ -2,6 +2,10 @@
 
 Fifty bits fit exactly into a float64, so a Redis sorted set and an SQLite column hold a
 priority as it is. There are two makers, one for scalars and one for belief vectors.
+
+In a crawl that scores its links, the ends of the range are kept for requests that the
+spider orders itself: from :data:`FIRST` on they come before every link, and below
+:data:`SCORED_MIN` after every link.
 """
 
 from __future__ import annotations
@@ -15,9 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BELIEF_BITS",
+    "FIRST",
     "LEVELS",
     "PRIORITY_BITS",
     "PRIORITY_MAX",
+    "SCORED_MIN",
+    "among_scores",
+    "around_scores",
     "belief_priorities",
     "scalar_priorities",
     "to_level",
@@ -30,6 +38,11 @@ PRIORITY_MAX: int = 2**PRIORITY_BITS - 1
 BELIEF_BITS = 10
 #: How many distinct priorities Scrapy's own queues are given: they keep a queue for each.
 LEVELS = 64
+#: What comes before every link is here or above: room for the user's priorities 0 to 2^20 - 1.
+FIRST: int = 2**PRIORITY_BITS - 2**20
+#: What comes after every link is below: room for the user's priorities -1 to -1024. It is as
+#: much as a belief vector leaves unused, whose components sum to 1.
+SCORED_MIN: int = 2**BELIEF_BITS
 
 
 def scalar_priorities(scores: ArrayLike) -> NDArray[np.int64]:
@@ -74,6 +87,30 @@ def belief_priorities(beliefs: ArrayLike) -> NDArray[np.int64]:
     return packed
 
 
+def among_scores(priorities: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Keep the priorities of links between :data:`SCORED_MIN` and :data:`FIRST`.
+
+    >>> among_scores(np.array([0, 2**49, PRIORITY_MAX])).tolist() == [SCORED_MIN, 2**49, FIRST - 1]
+    True
+    """
+    return np.clip(priorities, SCORED_MIN, FIRST - 1)
+
+
+def around_scores(priority: int) -> int:
+    """Put the ``Request.priority`` that a spider gave before every link, or after if negative.
+
+    Their order is kept from -1024 to 2^20 - 1, and those beyond are equal.
+
+    >>> around_scores(-2) < around_scores(-1) < SCORED_MIN
+    True
+    >>> FIRST == around_scores(0) < around_scores(1) < around_scores(10**6) < 2**50
+    True
+    """
+    if priority >= 0:
+        return min(FIRST + priority, PRIORITY_MAX)
+    return max(SCORED_MIN + priority, 0)
+
+
 def to_score(priority: int) -> float:
     """Return a priority as a number in [0, 1), for people and items.
 
@@ -86,9 +123,16 @@ def to_score(priority: int) -> float:
 def to_level(priority: int) -> int:
     """Return one of 64 levels, for Scrapy's own queues.
 
-    The square root spreads the low end, where the cosines of real pages are crowded.
+    The square root spreads the low end, where the cosines of real pages are crowded. What
+    comes before or after every link keeps the order that its spider gave it.
 
-    >>> to_level(0), to_level(PRIORITY_MAX)
+    >>> to_level(SCORED_MIN), to_level(FIRST - 1)
     (0, 63)
+    >>> to_level(around_scores(-5)), to_level(around_scores(7))
+    (-5, 71)
     """
+    if priority >= FIRST:
+        return LEVELS + priority - FIRST
+    if priority < SCORED_MIN:
+        return priority - SCORED_MIN
     return min(int(to_score(priority) ** 0.5 * LEVELS), LEVELS - 1)
