@@ -97,6 +97,11 @@ class Spool:
                 logger.warning(
                     "%s: damaged or cut short (%s); what precedes it is used", name, error
                 )
+            except OSError as error:
+                raise ReplayError(
+                    f"{name}: cannot be unpacked into {path.parent}: {error.strerror}; "
+                    f"unpack it yourself, or set TMPDIR to where there is room"
+                ) from None
         return Slice(path, 0, path.stat().st_size, name)
 
 
@@ -124,22 +129,21 @@ class WarcArchive:
 
     def get(self, url: str) -> Stored | None:
         """Read the record of a URL."""
-        place = self._places.get(page_key(url))
+        key = page_key(url)
+        place = self._places.get(key)
         if place is None:
             return None
-        part = self._slices[place[0]]
+        part, offset = self._slices[place[0]], place[1]
         try:
-            with part.path.open("rb") as file:
-                file.seek(place[1])
-                record = next(_archive_iterator(file), None)
-                if record is None or (
-                    record.http_headers is None and record.rec_type == "response"
-                ):
-                    raise ReplayError(f"{part}: the record at byte {place[1]} is damaged")
-                return _stored(record)
+            stored = _read(part.path, offset)
         except OSError as error:
             raise ReplayError(f"{part}: cannot be read any more: {error.strerror}") from None
-        raise ReplayError(f"{part}: the record at byte {place[1]} is damaged")
+        if stored is None or stored.url != key:
+            raise ReplayError(
+                f"{part}: the record of {key}, at byte {offset}, is damaged, or the file was "
+                f"changed while it was in use"
+            )
+        return stored
 
     def urls(self) -> Iterator[str]:
         """Yield the URLs in the order of their first records."""
@@ -188,15 +192,21 @@ def _archive_iterator(file: Any, **options: bool) -> Any:
     return WARCIterator(file, **options)
 
 
+def _broken() -> tuple[type[Exception], ...]:
+    """Return what warcio raises where a record is damaged."""
+    from warcio.exceptions import ArchiveLoadFailed
+    from warcio.statusandheaders import StatusAndHeadersParserException
+
+    return ArchiveLoadFailed, StatusAndHeadersParserException
+
+
 def _records(window: _Window, part: Slice) -> Iterator[tuple[int, str | None]]:
     """Yield the offset of each complete record, with its URL if it is a page.
 
     Ends with a warning where the file is cut short or damaged.
     """
     records = _archive_iterator(window, no_record_parse=True)
-    from warcio.exceptions import ArchiveLoadFailed
-    from warcio.statusandheaders import StatusAndHeadersParserException
-
+    broken = _broken()
     place, count = part.start, 0
     while True:
         try:
@@ -207,7 +217,7 @@ def _records(window: _Window, part: Slice) -> Iterator[tuple[int, str | None]]:
                 break  # what follows the last record is too short to tell what it was
             url = _page_url(record)
             offset = records.get_record_offset()
-        except (ArchiveLoadFailed, StatusAndHeadersParserException):
+        except broken:
             break
         if getattr(record.raw_stream, "limit", 1) > 0:  # the block ended before its length
             break
@@ -224,25 +234,45 @@ def _records(window: _Window, part: Slice) -> Iterator[tuple[int, str | None]]:
     )
 
 
-def _page_url(record: Any) -> str | None:
-    """Return the URL of a record that holds a page."""
+def _target(record: Any) -> str | None:
+    """Return the URL of a record that is of a kind that holds pages."""
     if record.rec_type not in {"response", "resource"}:
         return None
     target = record.rec_headers.get_header("WARC-Target-URI", "")
     if not target.startswith(("http:", "https:")):  # warcio does not look for a page in others
         return None
     try:
-        url = page_key(target)
+        return page_key(target)
     except ValueError:
         return None
-    if record.rec_type == "resource":
+
+
+def _page_url(record: Any) -> str | None:
+    """Return the URL of a record that holds a page; its block has not been read yet."""
+    url = _target(record)
+    if url is None or record.rec_type == "resource":
         return url
     status = _STATUS.match(record.raw_stream.readline(_STATUS_LINE))
     return url if status and status[1] != b"304" else None
 
 
-def _stored(record: Any) -> Stored:
-    url = page_key(record.rec_headers.get_header("WARC-Target-URI"))
+def _read(path: Path, offset: int) -> Stored | None:
+    """Read the record at a place, or return None where there is none any more."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        try:
+            record = next(_archive_iterator(file), None)
+        except _broken():
+            return None
+        if record is None or (record.http_headers is None and record.rec_type == "response"):
+            return None
+        url = _target(record)
+        if url is None:
+            return None
+        return _stored(url, record)
+
+
+def _stored(url: str, record: Any) -> Stored:
     if record.rec_type == "resource":
         kind = record.content_type or "application/octet-stream"
         return Stored(url, 200, (("Content-Type", kind),), record.raw_stream.read())

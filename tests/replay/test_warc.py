@@ -250,9 +250,16 @@ def test_a_file_that_has_gone_is_an_error_of_that_page(tmp_path: Path) -> None:
         archive.get("http://a.example/1")
 
 
-def test_a_file_that_was_overwritten_is_an_error_of_that_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"x" * 9000, warc_bytes(pages(7, 8, 9)), warc_bytes(pages(1, 2), gzip=False)],
+    ids=["empty", "garbage", "other pages", "plain"],
+)
+def test_a_file_that_was_overwritten_is_an_error_of_that_page(
+    tmp_path: Path, content: bytes
+) -> None:
     path = write_warc(tmp_path / "a.warc.gz", *pages(1, 2))
     archive = open_archive(path)
-    path.write_bytes(b"")
-    with pytest.raises(ReplayError, match="the record at byte"):
+    path.write_bytes(content)
+    with pytest.raises(ReplayError, match="is damaged, or the file was changed"):
         archive.get("http://a.example/2")
