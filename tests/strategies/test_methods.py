@@ -208,6 +208,9 @@ def test_a_topic_without_keywords_is_guided_by_its_description_then_by_its_targe
     targets = [page("<p>robot</p>", "http://t.example/1"), page("<p>arm</p>", "http://t.example/2")]
     by_targets = started("dom", profile(targets=targets)).score(PAGE, None)
     assert by_targets.priorities.tolist() == keywords.priorities.tolist()
+    everything = profile("robot", "arm", description="Tea and cake.", targets=[OFF_TOPIC])
+    by_keywords = started("dom", everything).score(PAGE, None)
+    assert by_keywords.priorities.tolist() == keywords.priorities.tolist()
 
 
 @pytest.mark.parametrize("name", ["best-first", "dom", "hub-seeking", "shark-search"])
