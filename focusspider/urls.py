@@ -57,10 +57,11 @@ _CANONICAL = re.compile(
     r"(?:\?[A-Za-z0-9._-]+=[A-Za-z0-9._-]*)?",
     re.ASCII,
 )
-_PLAIN_HOST = re.compile(r"https?://([a-z0-9.-]+)(?=[:/?#]|\Z)", re.ASCII)
+_PLAIN_HOST = re.compile(r"https?://([a-z0-9.-]+)(?::\d*)?(?=[/?#]|\Z)", re.ASCII)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _EDGES = "".join(map(chr, range(0x21)))
 _REMOVED = re.compile(r"[\t\n\r]")
+_CONTROL = re.compile(r"[\x00-\x20]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _FORBIDDEN_HOST = re.compile(r"[\x00-\x20\"#%/<>?@\[\\\]^`{|}\x7f]|[^\x00-\x7f]")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -189,6 +190,7 @@ def _resolve(base: str, href: str, max_length: int, encoding: str) -> str:
     if not stripped:
         raise RefusedURLError("empty", href)
     target = _SURROGATE.sub("\ufffd", _REMOVED.sub("", stripped)).partition("#")[0]
+    target = _CONTROL.sub(_escaped, target)
     scheme = _SCHEME.match(target)
     if scheme and scheme[1].lower() not in _DEFAULT_PORTS:
         raise RefusedURLError("scheme", href)
@@ -217,6 +219,10 @@ def _resolve(base: str, href: str, max_length: int, encoding: str) -> str:
     return url
 
 
+def _escaped(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):02X}"
+
+
 def _join(base: str, target: str) -> str:
     """Join as browsers do: unlike ``urljoin`` it keeps empty segments, as in ``a//b``."""
     path, mark, query = target.partition("?")
@@ -240,7 +246,7 @@ def _join(base: str, target: str) -> str:
 
 def _host(host: str) -> str:
     """Return a host in ASCII, or ``""`` where no name server could know it."""
-    if ":" in host:
+    if ":" in host and "%" not in host:  # a zone has no meaning for others
         try:
             return f"[{ipaddress.IPv6Address(host)}]"
         except ValueError:
