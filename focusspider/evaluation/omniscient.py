@@ -7,7 +7,9 @@ s with s → a → t₁ and s → b → c → {t₂, t₃, t₄} it finds t₁ f
 where 13/32 can be had. Measured against the best of all orders, on random webs of 8 to 12
 pages with 2 to 5 targets and 1.2 to 2.5 links a page, it is the best in 96 to 99 of 100,
 and loses 0.0005 to 0.0014 of the area under the recall curve on average, which is 0.2 to
-0.9 % of what there is between breadth-first and the best; at worst it lost 0.083.
+0.9 % of what there is between breadth-first and the best; at worst it lost 0.083. On real
+webs of 200 to 12,000 pages, a crawler that goes for the most targets a page instead of the
+nearest one is better by 0.001 at most, as a mean over the crawls of a web.
 """
 
 from __future__ import annotations
