@@ -101,6 +101,8 @@ class Leases:
         if lease is not None and lease.counted:
             lease.counted = False
             self._scope.had(lease.host)
+            if self._scope.host_full(lease.host):
+                self._politeness.wake(lease.host)  # what waits for it is to be dropped
 
     def redirected(self, fingerprint: bytes) -> None:
         """Note that it was answered by a redirect, which is no page of its host."""

@@ -61,7 +61,10 @@ class Reply:
 
 @dataclass
 class Hit:
-    """A request as the server saw it; times are those of ``time.monotonic``."""
+    """A request as the server saw it, and the status it sent, 0 for what is no HTTP.
+
+    Times are those of ``time.monotonic``.
+    """
 
     host: str
     path: str
@@ -183,7 +186,7 @@ class Site:
         hit = Hit(named.hostname or "", path, start)
         self.hits.append(hit)
         reply = self._reply(hit.host, path)
-        hit.status = reply.status
+        hit.status = reply.status if reply.raw is None else 0
         try:
             if reply.delay:
                 await asyncio.sleep(reply.delay)
