@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.misc import load_object
 
 from focusspider import onemessage
-from focusspider.config import FocusConfig
-from focusspider.errors import TopicError
+from focusspider.config import FocusConfig, is_folder_name
+from focusspider.errors import SettingError, TopicError
 from focusspider.exporters import ParquetItemExporter, WarcWriter
 from focusspider.middleware import FocusMiddleware
 from focusspider.pipelines import ItemJournal
@@ -23,6 +25,7 @@ from focusspider.session import Session
 from focusspider.topic import Topic
 
 if TYPE_CHECKING:
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -38,11 +41,12 @@ _PIPELINE_ORDER = 950
 
 
 class FocusAddon:
-    """Puts frontier, middleware and run folder into a crawl.
+    """Puts frontier, scoring and run folder into a crawl.
 
     What the user has set wins: everything is set at the priority of add-ons, which is
-    below that of a project's settings. A crawl with neither ``FOCUS_TOPIC`` nor the
-    spider's arguments has no session: it is given the frontier, and nothing is scored.
+    below that of a project's settings, and a component that the user has set to None stays
+    out. Without a topic the crawl is given the frontier, and nothing is scored. Nor is it
+    by commands that fetch single pages: ``scrapy fetch``, ``parse``, ``shell``, ``check``.
     """
 
     session: Session | None = None
@@ -60,53 +64,109 @@ class FocusAddon:
         onemessage.install()
         config = FocusConfig.from_settings(settings)
         settings.set("SCHEDULER", "focusspider.scheduler.FocusScheduler", priority="addon")
-        # a hundred workers for each response is Scrapy's default, and a quarter of the CPU
-        settings.set("CONCURRENT_ITEMS", 4, priority="addon")
-        settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", FocusMiddleware, _MIDDLEWARE_ORDER
-        )
         for middleware, order in _DOWNLOADER_MIDDLEWARES.items():
             settings.setdefault_in_component_priority_dict(
                 "DOWNLOADER_MIDDLEWARES", middleware, order
             )
+        _add(settings, "FEED_EXPORTERS", {"parquet": ParquetItemExporter})
+        if config.replay:
+            self._archive = open_archive(config.replay)  # wrong input stops here
+            handlers = dict.fromkeys(("http", "https"), ReplayDownloadHandler)
+            _add(settings, "DOWNLOAD_HANDLERS", handlers)
+        spider = self._crawler.spider
+        scoring = config.scoring and not _is_off(settings, "SPIDER_MIDDLEWARES", FocusMiddleware)
+        if spider is None or _is_command(spider):
+            return
+        if not scoring:
+            _check_needless(spider)
+            return
+        topic, job = _topic(spider, config)
+        if topic is not None:
+            self._add_session(topic, job, config, settings)
+
+    def _add_session(
+        self, topic: Topic, job: str | None, config: FocusConfig, settings: BaseSettings
+    ) -> None:
+        """Set the components of a crawl that has a topic."""
+        if not config.run_folder and (config.export_parquet or config.export_warc):
+            name = "FOCUS_EXPORT_PARQUET" if config.export_parquet else "FOCUS_EXPORT_WARC"
+            raise SettingError(
+                f"{name} = True needs the run's folder, and FOCUS_RUN_FOLDER = False; "
+                "leave one of them out"
+            )
+        self.session = Session(topic=topic, config=config, settings=settings, run=job)
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", FocusMiddleware, _MIDDLEWARE_ORDER
+        )
         settings.setdefault_in_component_priority_dict(
             "ITEM_PIPELINES", ItemJournal, _PIPELINE_ORDER
         )
         settings.setdefault_in_component_priority_dict("EXTENSIONS", WarcWriter, 0)
-        _add(settings, "FEED_EXPORTERS", {"parquet": ParquetItemExporter})
-        if config.replay:
-            self._archive = open_archive(config.replay)  # wrong input stops here
-            _add(
-                settings,
-                "DOWNLOAD_HANDLERS",
-                dict.fromkeys(("http", "https"), ReplayDownloadHandler),
-            )
-        topic, job = self._topic(config)
-        if topic is None:
-            return
-        self.session = Session(topic=topic, config=config, settings=settings, run=job)
-        if config.export_parquet:
+        if config.export_parquet and self.session.folder is not None:
             _add(settings, "FEEDS", {str(self.session.folder.parquet): {"format": "parquet"}})
 
-    def _topic(self, config: FocusConfig) -> tuple[Topic | None, str | None]:
-        """Return the topic of the arguments or the settings, checked, and Scrapyd's job."""
-        spider = self._crawler.spider
-        arguments: dict[str, Any] | None = getattr(spider, "focus_arguments", None)
-        if arguments is None:  # a spider that knows nothing of us
-            name = config.topic or getattr(spider, "topic", None)
-            topic = Topic.load(name, config.topics_dir) if isinstance(name, str) else None
-            return topic, getattr(spider, "_job", None)
-        given = {key: value for key, value in arguments.items() if not key.startswith("_")}
-        name = given.pop("topic", None) or config.topic
-        if name is not None:
-            topic = Topic.load(name, config.topics_dir, given)
-        elif given:
-            topic = Topic.from_arguments(**given)
-        else:
-            raise TopicError(
-                'no topic; give -a topic=FILE, or -a keywords="…" -a seeds="…", or set FOCUS_TOPIC'
-            )
-        return topic, arguments.get("_job")
+
+def _is_command(spider: Spider) -> bool:
+    """Return whether a command has put its own start into the spider, for a page or two."""
+    return type(spider).start.__module__.startswith("scrapy.commands.")
+
+
+def _is_off(settings: BaseSettings, name: str, component: type) -> bool:
+    """Return whether the user has switched a component off."""
+    return any(
+        order is None and load_object(path) is component
+        for path, order in settings.getdict(name).items()
+    )
+
+
+def _check_needless(spider: Spider) -> None:
+    if hasattr(spider, "focus_arguments"):
+        raise SettingError(
+            f"FOCUS_SCORING = False, or FocusMiddleware switched off: the spider {spider.name!r} "
+            "does nothing else; leave it out"
+        )
+
+
+def _topic(spider: Spider, config: FocusConfig) -> tuple[Topic | None, str | None]:
+    """Return the topic of the arguments or the settings, checked, and Scrapyd's job."""
+    arguments: dict[str, Any] | None = getattr(spider, "focus_arguments", None)
+    if arguments is None:
+        return _topic_of_any(spider, config), getattr(spider, "_job", None)
+    given = {key: value for key, value in arguments.items() if not key.startswith("_")}
+    name = given.pop("topic", None) or config.topic
+    if name is not None:
+        topic = Topic.load(name, config.topics_dir, given)
+    elif given:
+        topic = Topic.from_arguments(**given)
+    else:
+        raise TopicError(
+            'no topic; give -a topic=FILE, or -a keywords="…" -a seeds="…", or set FOCUS_TOPIC'
+        )
+    return topic, arguments.get("_job")
+
+
+def _topic_of_any(spider: Spider, config: FocusConfig) -> Topic | None:
+    """Return the topic for a spider that knows nothing of us, and where to start.
+
+    ``-a topic=`` comes first, then ``FOCUS_TOPIC``, then the class's attribute ``topic``.
+    """
+    topic = vars(spider).get("topic") or config.topic
+    if topic is not None and isinstance(topic, str):
+        return Topic.load(topic, config.topics_dir, needs_seeds=False)
+    topic = topic or getattr(spider, "topic", None)
+    if topic is None:
+        return None
+    where = f"attribute topic of the spider {spider.name!r}"
+    if isinstance(topic, Mapping):
+        name = {"name": spider.name} if is_folder_name(spider.name) else {}
+        return Topic.from_table({**name, **topic}, source=where, needs_seeds=False)
+    try:
+        return Topic.load(topic, config.topics_dir, needs_seeds=False)
+    except (TopicError, TypeError) as error:
+        raise TopicError(
+            f"{where}: {error}. If it means something else, set FOCUS_TOPIC, "
+            "or FOCUS_SCORING = False"
+        ) from error
 
 
 def _add(settings: BaseSettings, name: str, entries: dict[str, Any]) -> None:

@@ -106,6 +106,12 @@ def _parse_texts(value: Any) -> tuple[str, ...]:
     return (_parse_text(value),)
 
 
+def _parse_names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) and not value.lstrip().startswith("["):
+        value = value.split(",")
+    return _parse_texts(value)
+
+
 def _parse_folder(value: Any) -> str:
     if isinstance(value, str) and is_folder_name(value):
         return value
@@ -133,6 +139,7 @@ def _choice(*names: str) -> Kind:
 
 _TEXT = Kind(_parse_text, "a text that is not empty")
 _TEXTS = Kind(_parse_texts, "a path or a list of paths (JSON on the command line)")
+_NAMES = Kind(_parse_names, "names, comma-separated or a list")
 _PATH = Kind(lambda value: Path(_parse_text(value)), "a path")
 _FLAG = Kind(_parse_flag, "True or False")
 _SHARE = Kind(_parse_share, "a number above 0 and up to 1")
@@ -155,6 +162,12 @@ class FocusConfig:
         _TEXT,
         "",
         "The topic, a file or a name in FOCUS_TOPICS_DIR; the argument comes first.",
+    )
+    scoring: bool = _setting(
+        True,
+        _FLAG,
+        "",
+        "Whether pages are judged and links scored; False: there is the frontier alone.",
     )
     topics_dir: Path = _setting(Path("topics"), _PATH, "", "Where a topic's name is looked up.")
     strategy: str | None = _setting(
@@ -190,8 +203,17 @@ class FocusConfig:
     run: str | None = _setting(
         None, _FOLDER_NAME, "", "Name of the run's folder; None: the start time in UTC."
     )
+    run_folder: bool = _setting(
+        True, _FLAG, "", "Whether a crawl with a topic has a folder; False: nothing is written."
+    )
     export: str = _setting(
         "relevant", _choice("relevant", "all"), "", "Which pages are exported as items."
+    )
+    item_fields: tuple[str, ...] = _setting(
+        (),
+        _NAMES,
+        "",
+        "Fields of a page's item that are also filled into the spider's own, where empty.",
     )
     export_body: bool = _setting(False, _FLAG, "", "Whether an item holds the page's HTML.")
     export_parquet: bool = _setting(
@@ -205,7 +227,7 @@ class FocusConfig:
     )
     seed: int = _setting(0, _whole(0), "", "Seed of everything that is random in a strategy.")
     explain: bool = _setting(
-        False, _FLAG, "", "Whether an item holds the parts of the score that led to its page."
+        False, _FLAG, "", "Whether the parts of scores go into items, crawl.jsonl and the log."
     )
     max_links: int = _setting(
         10_000, _whole(1), "links", "Most links that are taken from one page."

@@ -17,6 +17,7 @@ from focusspider.errors import MissingExtraError
 from focusspider.session import Session
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import BinaryIO
 
     from scrapy.crawler import Crawler
@@ -118,18 +119,18 @@ class WarcWriter:
     their content codings, as the headers say. It can be crawled again with ``FOCUS_REPLAY``.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, path: Path) -> None:
         try:
             from warcio.statusandheaders import StatusAndHeaders
             from warcio.warcwriter import WARCWriter
         except ImportError as error:
             raise MissingExtraError("warc", "FOCUS_EXPORT_WARC") from error
         self._headers = StatusAndHeaders
-        self._file = session.folder.warc.open("ab")
+        self._file = path.open("ab")
         self._writer = WARCWriter(self._file, gzip=True)
         self._writer.write_record(
             self._writer.create_warcinfo_record(
-                session.folder.warc.name, {"software": f"focusspider {focusspider.__version__}"}
+                path.name, {"software": f"focusspider {focusspider.__version__}"}
             )
         )
 
@@ -137,9 +138,9 @@ class WarcWriter:
     def from_crawler(cls, crawler: Crawler) -> WarcWriter:
         """Build the writer where ``FOCUS_EXPORT_WARC`` asks for it."""
         session = Session.of(crawler)
-        if session is None or not session.config.export_warc:
+        if session is None or session.folder is None or not session.config.export_warc:
             raise NotConfigured
-        writer = cls(session)
+        writer = cls(session.folder.warc)
         crawler.signals.connect(writer.write, signals.response_downloaded)
         crawler.signals.connect(writer.close, signals.spider_closed)
         return writer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy import exceptions
 from scrapy.spidermiddlewares.httperror import HttpError
@@ -11,6 +11,8 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from focusspider import stats
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy.statscollectors import StatsCollector
 
 __all__ = ["Failures", "reason_of"]
@@ -40,6 +42,23 @@ def reason_of(error: BaseException) -> str:
     return "other"
 
 
+#: Where Scrapy counts what brought no page, and how that is said.
+_COUNTED = (
+    ("downloader/exception_type_count/", ""),
+    ("httperror/response_ignored_status_count/", "status "),
+    ("robotstxt/forbidden", "forbidden by robots.txt"),
+)
+
+
+def _counted(counts: Mapping[str, Any]) -> Counter[str]:
+    causes: Counter[str] = Counter()
+    for key, count in counts.items():
+        for prefix, words in _COUNTED:
+            if key.startswith(prefix):
+                causes[words + key.removeprefix(prefix).rpartition(".")[2]] += count
+    return causes
+
+
 class Failures:
     """The requests that brought no page, counted and remembered in words."""
 
@@ -59,13 +78,18 @@ class Failures:
                 self.stats.inc_value(key)
         return reason
 
-    def in_words(self) -> str:
-        """Return the causes, the most frequent first.
+    def in_words(self, counts: Mapping[str, Any] | None = None) -> str:
+        """Return the causes, the most frequent first; those of Scrapy's counts if there are none.
+
+        A spider whose errbacks are its own tells us nothing, but Scrapy has counted.
 
         >>> failures = Failures()
         >>> _ = failures.add(exceptions.CannotResolveHostError("no such host"))
         >>> failures.in_words()
         '1 × dns (no such host)'
+        >>> Failures().in_words({"httperror/response_ignored_status_count/404": 2})
+        '2 × status 404'
         """
-        words = [f"{count} × {cause}" for cause, count in self._causes.most_common(5)]
+        causes = self._causes or _counted(counts or {})
+        words = [f"{count} × {cause}" for cause, count in causes.most_common(5)]
         return "; ".join(words) or "no request was made"

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import ItemAdapter
 from scrapy import Field, Item
 
-__all__ = ["PageItem"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["PageItem", "fill"]
 
 
 class PageItem(Item):
@@ -40,3 +46,26 @@ class PageItem(Item):
     body = Field()
     #: the parts of the score (FOCUS_EXPLAIN)
     explain = Field()
+
+
+def fill(item: Any, values: Mapping[str, Any]) -> None:
+    """Give an item of any kind the values that it has a place for, and nothing in it yet.
+
+    A dict has a place for everything, any other item for its fields. What is no item, or
+    can't be changed, stays as it is.
+
+    >>> item = {"relevance": 0.5}
+    >>> fill(item, {"relevance": 0.25, "relevant": False})
+    >>> item
+    {'relevance': 0.5, 'relevant': False}
+    """
+    if not ItemAdapter.is_item(item):
+        return
+    adapter = ItemAdapter(item)
+    known = ItemAdapter.get_field_names_from_class(type(item))
+    for name, value in values.items():
+        if (known is None or name in known) and adapter.get(name) is None:
+            try:
+                adapter[name] = value
+            except (AttributeError, TypeError, ValueError):  # frozen, or of another type
+                return

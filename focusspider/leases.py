@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from focusspider.frontier import Outcome
-from focusspider.session import META
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -25,7 +24,7 @@ class _Lease:
     request: Request
     fingerprint: bytes
     host: str
-    counted: bool  # in the scope, as a page that its host may still bring
+    counted: bool = True  # in the scope, as a page that its host may still bring
     downloading: bool = True
     outcome: Outcome | None = Outcome.DROPPED  # until it is answered; None: it waits again
 
@@ -68,12 +67,10 @@ class Leases:
 
     def add(self, entry: Entry, request: Request) -> None:
         """Follow a leased entry, which the downloader is given as this request."""
-        counted = not (request.meta.get(META) or {}).get("target")
-        lease = _Lease(request, entry.fingerprint, entry.host, counted)
+        lease = _Lease(request, entry.fingerprint, entry.host)
         self._of[request] = self._by_fingerprint[entry.fingerprint] = lease
         self._politeness.started(entry.host)
-        if counted:
-            self._scope.asked(entry.host)
+        self._scope.asked(entry.host)
 
     def reached_downloader(self, request: Request) -> None:
         """Note a request in a slot that did not come from us, such as for robots.txt."""

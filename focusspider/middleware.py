@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
 
 from focusspider import stats
+from focusspider.errors import UnknownNameError
+from focusspider.items import PageItem, fill
 from focusspider.page import Link
-from focusspider.payload import ScoredLink, link_request
-from focusspider.priority import to_level
+from focusspider.payload import link_request
+from focusspider.priority import among_scores, around_scores, to_level
 from focusspider.scheduler import FocusScheduler
-from focusspider.session import META, Session
+from focusspider.scoring import PageScorer
+from focusspider.session import META, Session, visit_of
+from focusspider.urls import Fingerprinter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
 
+    from focusspider.frontier import FrontierView
     from focusspider.session import Visit
-    from focusspider.strategies.base import LinkScores
 
 __all__ = ["FocusMiddleware"]
+
+logger = logging.getLogger(__name__)
+
+
+class _OverLimitError(IgnoreRequest):
+    """A page came when the limit of pages was reached: its errback runs, if it has one."""
 
 
 class FocusMiddleware:
@@ -32,13 +45,21 @@ class FocusMiddleware:
 
     A spider may yield :class:`~focusspider.page.Link` objects: they are scored and go into
     the frontier as strings. The Requests that it yields are given the score of the link
-    that they follow, where the page has that link. With Scrapy's own scheduler they are
-    given a ``priority`` on at most 64 levels, since it keeps a queue for each.
+    that they follow, or another place; see :meth:`~focusspider.scoring.PageScorer.focus`.
+    With Scrapy's own scheduler that is a ``priority`` on at most 64 levels, since it keeps
+    a queue for each.
     """
 
     def __init__(self, session: Session, crawler: Crawler) -> None:
         self._session = session
         self._crawler = crawler
+        self._fingerprinter = Fingerprinter(crawler.request_fingerprinter)
+        self._item_fields = session.config.item_fields
+        for name in self._item_fields:
+            if name not in PageItem.fields:
+                raise UnknownNameError(
+                    "field of a page", name, PageItem.fields, where="FOCUS_ITEM_FIELDS"
+                )
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FocusMiddleware:
@@ -59,63 +80,90 @@ class FocusMiddleware:
 
     def process_spider_input(self, response: Response) -> None:
         """Judge the page before its callback runs."""
-        if (response.meta.get(META) or {}).get("target"):
-            return
         if self._session.remaining == 0:  # only Scrapy's own scheduler lets it come to this
-            raise IgnoreRequest("the limit of pages is reached")
+            raise _OverLimitError("the limit of pages is reached")
         self._session.visit(response)
         scheduler = self._scheduler()
         if scheduler is not None:
             scheduler.brought_page(response.request)
 
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Learn the targets first, then let the spider start."""
+        await self._learn_targets()
+        scheduler = self._scheduler()
+        async for output in start:
+            if isinstance(output, Request) and scheduler is None:
+                output.priority = to_level(around_scores(output.priority))
+            yield output
+
+    async def _learn_targets(self) -> None:
+        session = self._session
+        urls = session.topic.target_urls
+        if not urls:
+            return
+        assert self._crawler.engine is not None
+        await session.targets.fetch(self._crawler.engine, urls)
+        if not session.profile.targets:
+            logger.error(
+                "None of the %d targets could be fetched: %s",
+                len(urls),
+                session.targets.failures.in_words(),
+            )
+            raise CloseSpider("no_target")
+        session.begin()
+
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """Score what the callback yields, and pass the rest through."""
-        visit = self._session.visited(response)
-        if visit is None:  # a target, or an answer that is no success: its errback has run
+        visit = visit_of(response)
+        if visit is None:  # an answer that is no success: its errback has run
             async for output in result:
                 yield output
             return
-        scorer = _Scorer(self._session, visit)
+        scorer = PageScorer(self._session, visit, self._fingerprinter)
         links: list[Link] = []
         async for output in result:
             if isinstance(output, Link):
                 links.append(output)
             elif isinstance(output, Request):
-                yield self._scored(output, scorer)
+                yield self._placed(output, scorer)
             else:
+                if self._item_fields:
+                    self._fill(output, visit, response)
                 yield output
         if links:
             for request in self._push(links, scorer):
                 yield request
         self._rerank()
-        if self._session.remaining == 0 and self._scheduler() is None:
+        if self._session.remaining == 0:
             raise CloseSpider("page_limit")
 
-    def _push(self, links: Sequence[Link], scorer: _Scorer) -> list[Request]:
+    def process_spider_exception(
+        self,
+        response: Response,  # noqa: ARG002
+        exception: Exception,
+    ) -> tuple[()] | None:
+        """Let a page beyond the limit go without an error."""
+        return () if isinstance(exception, _OverLimitError) else None
+
+    def _fill(self, item: Any, visit: Visit, response: Response) -> None:
+        known = self._session.item_fields(visit, response)
+        fill(item, {name: known[name] for name in self._item_fields if name in known})
+
+    def _push(self, links: Sequence[Link], scorer: PageScorer) -> list[Request]:
         """Hand links to the frontier, or make Requests of them for Scrapy's scheduler."""
         visit = scorer.visit
         scheduler = self._scheduler()
         if scheduler is None:
-            assert self._crawler.spider is not None
+            spider = self._crawler.spider
+            assert spider is not None
             return [
-                self._scored(
-                    link_request(link.url, self._crawler.spider, visit.depth + 1, {}), scorer, link
-                )
+                self._placed(link_request(link.url, spider, visit.depth + 1, {}), scorer, link)
                 for link in links
             ]
-        explain = self._session.config.explain
         scheduler.push_links(
-            [
-                ScoredLink(
-                    link.url,
-                    scorer.priority(link.position),
-                    link.anchor,
-                    scorer.explain(link.position) if explain else None,
-                )
-                for link in links
-            ],
+            [scorer.scored(link) for link in links],
             depth=visit.depth + 1,
             parent=visit.n,
             state=scorer.scores.state,
@@ -129,20 +177,15 @@ class FocusMiddleware:
     def _scheduler(self) -> FocusScheduler | None:
         return FocusScheduler.of(self._crawler)
 
-    def _scored(self, request: Request, scorer: _Scorer, link: Link | None = None) -> Request:
-        """Give a Request the score of its link, and what its page will be logged with."""
-        link = link or scorer.link_of(request.url)
-        focus: dict[str, Any] = {"parent": scorer.visit.n}
-        if link is not None:
-            priority = scorer.priority(link.position)
-            focus |= {"priority": priority, "anchor": link.anchor}
-            if scorer.scores.state is not None:
-                focus["state"] = list(scorer.scores.state)
-            if self._session.config.explain:
-                focus["explain"] = scorer.explain(link.position)
-            if self._scheduler() is None:
-                request.priority = to_level(priority)
+    def _placed(self, request: Request, scorer: PageScorer, link: Link | None = None) -> Request:
+        """Give a Request its place in the queue, and what its page will be logged with."""
+        focus = scorer.focus(request, link)
+        # a new one, whatever the callback has copied from the page's own
         request.meta[META] = focus
+        if "priority" not in focus:
+            self._stats.inc_value(stats.REQUEST_NO_LINK)
+        if self._scheduler() is None:
+            request.priority = to_level(focus["place"] if "place" in focus else focus["priority"])
         return request
 
     def _rerank(self) -> None:
@@ -154,46 +197,26 @@ class FocusMiddleware:
         scheduler = self._scheduler()
         if scheduler is None:
             return
-        reranking = strategy.rerank(scheduler.frontier.view)
+        reranking = strategy.rerank(_scored_only(scheduler.frontier.view))
         if reranking is not None:
-            scheduler.frontier.reprioritise(reranking.ids, reranking.priorities)
+            scheduler.frontier.reprioritise(reranking.ids, among_scores(reranking.priorities))
             self._stats.inc_value(stats.STRATEGY_RERANK)
 
     def _closed(self, reason: str) -> None:
         self._session.close(reason)
 
 
-class _Scorer:
-    """The scores of one page's links, computed when the first is asked for."""
+class _View(NamedTuple):
+    """A part of a :class:`~focusspider.frontier.FrontierView`."""
 
-    def __init__(self, session: Session, visit: Visit) -> None:
-        self.visit = visit
-        self._session = session
-        self._scores: LinkScores | None = None
-        self._by_url: dict[str, Link] | None = None
+    ids: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    priorities: NDArray[np.int64]
 
-    @property
-    def scores(self) -> LinkScores:
-        if self._scores is None:
-            self._scores = self._session.score(self.visit)
-        return self._scores
 
-    def priority(self, position: int) -> int:
-        return int(self.scores.priorities[position])
-
-    def explain(self, position: int) -> dict[str, float]:
-        return {
-            name: round(float(values[position]), 6) for name, values in self.scores.parts.items()
-        }
-
-    def link_of(self, url: str) -> Link | None:
-        """Return the page's link to a URL, the best where it has several."""
-        if self.visit.page is None:
-            return None
-        if self._by_url is None:
-            self._by_url = {}
-            for link in self.visit.page.links:
-                known = self._by_url.get(link.url)
-                if known is None or self.priority(known.position) < self.priority(link.position):
-                    self._by_url[link.url] = link
-        return self._by_url.get(url)
+def _scored_only(view: FrontierView) -> FrontierView:
+    """Leave out what waits where its spider put it: a strategy does not move that."""
+    scored = view.priorities == among_scores(view.priorities)
+    if scored.all():
+        return view
+    return _View(view.ids[scored], view.keys[scored], view.priorities[scored])

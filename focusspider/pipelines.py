@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
+    from focusspider.runfolder import RunFolder
+
 __all__ = ["ItemJournal"]
 
 
@@ -27,24 +29,24 @@ class ItemJournal:
     format works, and after a crash an item may be in them twice.
     """
 
-    def __init__(self, session: Session, stats_collector: StatsCollector) -> None:
-        self._session = session
+    def __init__(self, folder: RunFolder, stats_collector: StatsCollector) -> None:
+        self._folder = folder
         self._stats = stats_collector
         self._file: BytesIO | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ItemJournal:
-        """Build the journal of a crawl; without a topic there is no run folder."""
+        """Build the journal of a crawl that has a run folder."""
         session = Session.of(crawler)
-        if session is None:
-            raise NotConfigured("no topic")
+        if session is None or session.folder is None:
+            raise NotConfigured
         assert crawler.stats is not None
-        return cls(session, crawler.stats)
+        return cls(session.folder, crawler.stats)
 
     def open_spider(self) -> None:
         """Open the journal."""
         # the exporter is typed for BytesIO, and writes to any binary file
-        self._file = cast("BytesIO", self._session.folder.items.open("ab"))
+        self._file = cast("BytesIO", self._folder.items.open("ab"))
         self._exporter = JsonLinesItemExporter(
             self._file, encoding="utf-8", sort_keys=False, ensure_ascii=False
         )

@@ -13,6 +13,7 @@ It is useful without the rest of focusspider: with ``SCHEDULER =
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ from focusspider.frontier.memory import MemoryFrontier
 from focusspider.leases import Leases
 from focusspider.payload import ScoredLink, pack, unpack
 from focusspider.politeness import Politeness
-from focusspider.priority import PRIORITY_MAX
+from focusspider.priority import PRIORITY_MAX, around_scores, to_score
 from focusspider.scope import Scope
 from focusspider.session import META, Session
 from focusspider.urls import Fingerprinter, RefusedURLError, host_of, resolve
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FocusScheduler", "ScoredLink", "request_priority"]
 
+logger = logging.getLogger(__name__)
+
 #: Requests of full hosts that are dropped before the engine has its turn again.
 _MAX_DROPPED = 500
 
@@ -62,6 +65,8 @@ class FocusScheduler(BaseScheduler):
         for the engine's hints, the signals and the statistics
     session
         of a focused crawl, whose budget of pages is kept; None: there is no budget
+    explain
+        log each request that is leased, with the parts of its score
     """
 
     def __init__(
@@ -73,6 +78,7 @@ class FocusScheduler(BaseScheduler):
         fingerprinter: Fingerprinter,
         crawler: Crawler,
         session: Session | None = None,
+        explain: bool = False,
     ) -> None:
         self.frontier = frontier
         self.politeness = politeness
@@ -80,6 +86,7 @@ class FocusScheduler(BaseScheduler):
         self.fingerprinter = fingerprinter
         self.session = session
         self._crawler = crawler
+        self._explain = explain
         self._leases = Leases(frontier, politeness, scope)
         # one at a time means one page at a time: its links are pushed before the next lease
         self._serial = crawler.settings.getint("CONCURRENT_REQUESTS") == 1
@@ -117,6 +124,7 @@ class FocusScheduler(BaseScheduler):
             fingerprinter=Fingerprinter(crawler.request_fingerprinter),
             crawler=crawler,
             session=session,
+            explain=config.explain,
         )
 
     @classmethod
@@ -260,7 +268,7 @@ class FocusScheduler(BaseScheduler):
 
     def _refusal(self, request: Request) -> str | None:
         """Return why a request is outside the crawl; ``dont_filter`` is as Scrapy has it."""
-        if request.dont_filter or (request.meta.get(META) or {}).get("target"):
+        if request.dont_filter:
             return None
         if self.session is not None and "redirect_urls" in request.meta:
             try:  # Scrapy's checks of URLs are those of links
@@ -271,12 +279,14 @@ class FocusScheduler(BaseScheduler):
         return self.scope.refuses(request.url, host_of(request.url), depth)
 
     def _priority(self, request: Request) -> int:
-        given = (request.meta.get(META) or {}).get("priority")
-        if given is not None:
-            return int(given)
-        if self.session is not None and request.meta.get("is_start_request"):
-            return PRIORITY_MAX
-        return request_priority(request.priority)
+        focus = request.meta.get(META) or {}
+        place = focus.get("place", focus.get("priority"))
+        if place is None and self.session is None:
+            return request_priority(request.priority)
+        if place is None:  # of the spider's start, or an errback's; a retry keeps it
+            place = around_scores(request.priority)
+            request.meta[META] = {**focus, "place": place}
+        return int(place)
 
     # -- to the downloader -----------------------------------------------------------
 
@@ -299,6 +309,8 @@ class FocusScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         """Return the best request that can start now, or None."""
         self._settle_finished()
+        if self.session is not None and not self.session.begun:
+            return None  # the targets come first, and nothing can be judged without them
         if self._serial and self._leases:
             return None
         budget = self._budget()
@@ -313,6 +325,8 @@ class FocusScheduler(BaseScheduler):
             if not self.scope.host_full(entry.host):
                 request = unpack(entry, self._spider)
                 self._leases.add(entry, request)
+                if self._explain:
+                    _explain(entry, request)
                 return request
             self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
             self._stats.inc_value(stats.FRONTIER_HOST_FULL)
@@ -360,6 +374,14 @@ def request_priority(priority: int) -> int:
     """
     middle = (PRIORITY_MAX + 1) // 2
     return middle + max(-middle, min(middle - 1, priority))
+
+
+def _explain(entry: Entry, request: Request) -> None:
+    parts = (request.meta.get(META) or {}).get("explain") or {}
+    words = ", ".join(f"{name} {value:g}" for name, value in parts.items())
+    logger.debug(
+        "Leased %s: score %.6f (%s)", request, to_score(entry.priority), words or "no parts"
+    )
 
 
 def _slot_defaults(crawler: Crawler) -> Callable[[str], tuple[int, float]]:

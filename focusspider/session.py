@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import platform
+from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -40,14 +41,18 @@ if TYPE_CHECKING:
     from focusspider.strategies.base import LinkScores
     from focusspider.topic import Topic
 
-__all__ = ["DEFAULT_STRATEGY", "META", "Session", "Visit"]
+__all__ = ["DEFAULT_STRATEGY", "META", "Session", "Visit", "visit_of"]
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_STRATEGY = "hub-seeking"
 #: The one key of ``Request.meta`` that is ours: a dict with some of ``priority``,
-#: ``state``, ``parent``, ``anchor``, ``explain`` and ``target``.
+#: ``state``, ``parent``, ``anchor`` and ``explain`` of the link that it follows, and
+#: ``place``, where it stands in the queue if not by that priority.
 META = "focus"
+_RECENT = 100  # pages of the harvest rate that shows how it goes now
+#: Of the responses of every crawl of the process: a response belongs to one of them.
+_visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
 
 
 class Visit(NamedTuple):
@@ -66,6 +71,19 @@ class Visit(NamedTuple):
     link: Mapping[str, Any]
     time: str | None
     duplicate_of: str | None
+
+
+def visit_of(response: Response) -> Visit | None:
+    """Return what was decided about a response, for the callback that has it.
+
+    None where it is no page of a crawl with a topic::
+
+        def parse(self, response):
+            visit = visit_of(response)
+            if visit and not visit.judgement.relevant:
+                return
+    """
+    return _visits.get(response)
 
 
 class Session:
@@ -124,18 +142,21 @@ class Session:
                 self.parser.parse_html(path.read_bytes(), path.absolute().as_uri())
             )
         self.failures = Failures()
-        self.targets = Targets(self.profile, self.parser, expected=len(topic.target_urls))
+        self.targets = Targets(self.profile, self.parser)
+        self.begun = False
         if not topic.target_urls:
             self.begin()
         self.fetched = 0
         self.relevant = 0
+        self.recent: deque[bool] = deque(maxlen=_RECENT)
         self._trail: list[tuple[str, int]] = [("", 0)]  # n -> (url, parent's n)
         self._digests: dict[bytes, int] = {}
-        self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._stats: StatsCollector | None = None
-        self.folder = RunFolder(config.exports_dir, topic.name, config.run or run)
         self._started = datetime.now(UTC)
-        self.folder.write_run(self._run(stop_reason=None))
+        self.folder: RunFolder | None = None
+        if config.run_folder:
+            self.folder = RunFolder(config.exports_dir, topic.name, config.run or run)
+            self.folder.write_run(self._run(stop_reason=None))
 
     @staticmethod
     def of(crawler: Crawler) -> Session | None:
@@ -148,6 +169,7 @@ class Session:
 
     def begin(self) -> None:
         """Let the judge and the strategy learn the topic; all targets are known now."""
+        self.begun = True
         self.relevance.start(self.profile)
         self.strategy.start(self.profile, np.random.default_rng(self.config.seed))
 
@@ -169,14 +191,10 @@ class Session:
 
     def visit(self, response: Response) -> Visit:
         """Parse and judge a response, once, and write it into the crawl's log."""
-        visit = self._visits.get(response)
+        visit = _visits.get(response)
         if visit is None:
-            visit = self._visits[response] = self._visit(response)
+            visit = _visits[response] = self._visit(response)
         return visit
-
-    def visited(self, response: Response) -> Visit | None:
-        """Return what was decided about a response, or None where it is no page of the crawl."""
-        return self._visits.get(response)
 
     def _visit(self, response: Response) -> Visit:
         page: Page | None = None
@@ -192,8 +210,8 @@ class Session:
         n = self.fetched
         self._trail.append((response.url, parent))
         self.stats.inc_value(stats.PAGE_FETCHED)
-        if judgement.relevant:
-            self.relevant += 1
+        self.relevant += judgement.relevant
+        self.recent.append(judgement.relevant)
         self.stats.inc_value(stats.PAGE_RELEVANT if judgement.relevant else stats.PAGE_IRRELEVANT)
         first = self._digests.setdefault(hashlib.blake2b(response.body, digest_size=16).digest(), n)
         if first != n:
@@ -211,10 +229,11 @@ class Session:
         )
         if page is not None:
             self.strategy.observe(page, judgement)
-        self._log(visit, response.status)
+        if self.folder is not None:
+            self.folder.log(self._line(visit, response.status))
         return visit
 
-    def _log(self, visit: Visit, status: int) -> None:
+    def _line(self, visit: Visit, status: int) -> dict[str, Any]:
         line = {
             "n": visit.n,
             "url": visit.url,
@@ -228,7 +247,9 @@ class Session:
         }
         if self.config.crawl_log_times:
             line["time"] = visit.time
-        self.folder.log(line)
+        if self.config.explain:
+            line["explain"] = visit.link.get("explain")
+        return line
 
     def score(self, visit: Visit) -> LinkScores:
         """Score the links of a visited page."""
@@ -276,15 +297,20 @@ class Session:
         """Return why an idle crawl stops, where that is not an empty frontier."""
         if self.remaining == 0:
             return "page_limit"
-        if not self.fetched:
-            logger.error("No page could be fetched: %s", self.failures.in_words())
+        counts = self.stats.get_stats()
+        # an error in the spider has been logged, and is Scrapy's reason
+        if not (
+            self.fetched or counts.get("item_scraped_count") or "spider_exceptions/count" in counts
+        ):
+            logger.error("No page could be fetched: %s", self.failures.in_words(counts))
             return "no_page"
         return None
 
     def close(self, reason: str) -> None:
         """Write how the crawl went."""
-        self.folder.close()
-        self.folder.write_run(self._run(stop_reason=reason))
+        if self.folder is not None:
+            self.folder.close()
+            self.folder.write_run(self._run(stop_reason=reason))
 
     def _run(self, *, stop_reason: str | None) -> dict[str, Any]:
         counts = self._stats.get_stats() if self._stats else {}

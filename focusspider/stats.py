@@ -176,6 +176,11 @@ REQUEST_REFUSED = _stat(
     host_full="Its host has had the topic's limit of pages a host.",
     segment_repeats="A segment of its path repeats more than FOCUS_MAX_SEGMENT_REPEATS: a trap.",
 )
+REQUEST_NO_LINK = _stat(
+    "focus/request/no_link",
+    "Requests that a callback made of something else than a link of its page.",
+    "Many, where they were meant to be links: the spider rewrites URLs; see docs/fleet.md.",
+)
 HOST_HELD = _stat(
     "focus/host/held",
     "Answers 429 or 503 that said when to come back; the host was left alone until then.",

@@ -83,11 +83,19 @@ class Topic:
     given: frozenset[str] = frozenset()
 
     @classmethod
-    def from_toml(cls, path: str | Path, arguments: Mapping[str, Any] | None = None) -> Topic:
+    def from_toml(
+        cls,
+        path: str | Path,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        needs_seeds: bool = True,
+    ) -> Topic:
         """Read a topic file; arguments take the place of its values."""
         path = Path(path)
         table = {"name": _slug(path.stem), **_read(path)}
-        return cls.from_table(table, arguments, source=str(path), base_dir=path.parent)
+        return cls.from_table(
+            table, arguments, source=str(path), base_dir=path.parent, needs_seeds=needs_seeds
+        )
 
     @classmethod
     def from_table(
@@ -97,11 +105,15 @@ class Topic:
         *,
         source: str = "table",
         base_dir: str | Path = ".",
+        needs_seeds: bool = True,
     ) -> Topic:
-        """Make a topic of the content of a topic file, from wherever that was read."""
+        """Make a topic of the content of a topic file, from wherever that was read.
+
+        A spider that knows where to start ``needs_seeds`` no more.
+        """
         values = TopicValues.from_table(table, source, Path(base_dir))
         values.override(arguments or {})
-        return _topic(values)
+        return _topic(values, needs_seeds=needs_seeds)
 
     @classmethod
     def from_arguments(cls, **arguments: Any) -> Topic:
@@ -120,9 +132,12 @@ class Topic:
         name: str | Path,
         topics_dir: str | Path = "topics",
         arguments: Mapping[str, Any] | None = None,
+        *,
+        needs_seeds: bool = True,
     ) -> Topic:
         """Read the topic file of a path, or of a name in the folder of topics."""
-        return cls.from_toml(_find(str(name), Path(topics_dir)), arguments)
+        path = _find(str(name), Path(topics_dir))
+        return cls.from_toml(path, arguments, needs_seeds=needs_seeds)
 
     def replace(self, **arguments: Any) -> Topic:
         """Return the topic with inline arguments in the place of its values."""
@@ -187,7 +202,7 @@ class Topic:
         }
 
 
-def _topic(values: TopicValues) -> Topic:
+def _topic(values: TopicValues, *, needs_seeds: bool = True) -> Topic:
     """Check the values and make a topic of them."""
     topic = Topic(
         keywords=values.texts("keywords"),
@@ -214,21 +229,21 @@ def _topic(values: TopicValues) -> Topic:
         source=values.source,
         given=values.given,
     )
-    _check_whole(topic, values)
+    _check_whole(topic, values, needs_seeds=needs_seeds)
     return topic
 
 
-def _check_whole(topic: Topic, values: TopicValues) -> None:
+def _check_whole(topic: Topic, values: TopicValues, *, needs_seeds: bool) -> None:
     """Check what no single value shows."""
     if not (topic.keywords or topic.description or topic.targets):
         raise TopicError(
             f"{topic.source}: the topic is empty; give keywords, a description or targets"
         )
-    if not topic.seeds:
+    if needs_seeds and not topic.seeds:
         raise TopicError(
             f"{topic.source}: there are no seeds; give the URLs that the crawl starts from"
         )
-    if not any(topic.sites.allows(url) for url in topic.seeds):
+    if topic.seeds and not any(topic.sites.allows(url) for url in topic.seeds):
         allow = Sites(allow=topic.sites.allow)
         key = "deny" if any(allow.allows(url) for url in topic.seeds) else "allow"
         raise values.error(

@@ -110,7 +110,9 @@ class TestReproducible:
     def test_the_same_crawl_is_the_same_to_the_byte(
         self, everything: Crawl, tmp_path: Path
     ) -> None:
-        again = sample(tmp_path, FOCUS_CRAWL_LOG_TIMES=False, PYTHONHASHSEED="1")
+        again = sample(
+            tmp_path, FOCUS_CRAWL_LOG_TIMES=False, FOCUS_EXPLAIN=True, PYTHONHASHSEED="1"
+        )
         assert everything.folder is not None
         assert again.folder is not None
         first = (everything.folder / "crawl.jsonl").read_bytes()

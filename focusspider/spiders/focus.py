@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
-from scrapy.exceptions import CloseSpider
 
 from focusspider.errors import SettingError
 from focusspider.items import PageItem
-from focusspider.session import META, Session
+from focusspider.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -57,6 +56,8 @@ class FocusSpider(Spider):
                 # there is nothing to hide, and a delay is kept to the moment
                 "DOWNLOAD_DELAY_JITTER": 0,
             }
+        # a hundred workers for each response is Scrapy's default, and a quarter of the CPU
+        defaults["CONCURRENT_ITEMS"] = 4
         # what is larger is no page; it holds for what is unpacked as well
         defaults["DOWNLOAD_MAXSIZE"] = 10_000_000
         for name, value in defaults.items():
@@ -72,28 +73,8 @@ class FocusSpider(Spider):
         return session
 
     async def start(self) -> AsyncIterator[Any]:
-        """Fetch the targets first, then hand over the seeds."""
-        session = self._session()
-        targets = session.topic.target_urls
-        for url in targets:
-            yield Request(
-                url,
-                callback=self.parse_target,
-                errback=self.target_failed,
-                dont_filter=True,
-                meta={META: {"target": True}},
-            )
-        if targets:
-            await session.targets.settled()
-            if not session.profile.targets:
-                self.logger.error(
-                    "None of the %d targets could be fetched: %s",
-                    len(targets),
-                    session.targets.failures.in_words(),
-                )
-                raise CloseSpider("no_target")
-            session.begin()
-        for url in session.topic.seeds:
+        """Hand over the seeds."""
+        for url in self._session().topic.seeds:
             yield Request(url, errback=self.link_failed)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem | Link]:  # noqa: ARG002
@@ -107,22 +88,7 @@ class FocusSpider(Spider):
 
     def link_failed(self, failure: Failure) -> None:
         """Count a page that could not be had, and go on."""
-        request, error = _told(failure)
-        reason = self._session().failures.add(error)
+        request: Request = failure.request  # type: ignore[attr-defined]
+        assert failure.value is not None
+        reason = self._session().failures.add(failure.value)
         self.logger.debug("No page from %s: %s", request.url, reason)
-
-    def parse_target(self, response: Response) -> None:
-        """Learn a target page."""
-        self._session().targets.add(response)
-
-    def target_failed(self, failure: Failure) -> None:
-        """Go on without a target that could not be had."""
-        request, error = _told(failure)
-        self._session().targets.failed(request.url, error)
-
-
-def _told(failure: Failure) -> tuple[Request, BaseException]:
-    """Return the request that failed, which Scrapy hangs on the failure, and the error."""
-    request: Request = failure.request  # type: ignore[attr-defined]
-    assert failure.value is not None
-    return request, failure.value
