@@ -37,11 +37,13 @@ VOID = frozenset(
 _FORMATTING = frozenset(
     ["b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"]
 )
-# Elements that end one another, so that a missing end tag nests nothing.
-_SIBLINGS = frozenset(
-    """
-    a caption colgroup head optgroup option p rb rp rt rtc tbody td tfoot th thead tr
-    """.split()  # noqa: SIM905
+# Elements that end one another, so that a missing end tag nests nothing; those of a table
+# are ignored outside of one.
+_SIBLINGS = frozenset(["optgroup", "option", "p", "rb", "rp", "rt", "rtc"])
+_CELLS = frozenset("caption colgroup tbody td tfoot th thead tr".split())  # noqa: SIM905
+# Shapes, which drawings close within the tag.
+_SHAPES = frozenset(
+    "animate circle ellipse image line path polygon polyline rect set stop use".split()  # noqa: SIM905
 )
 _ITEMS = frozenset(["li", "dd", "dt"])
 _ROOTS = frozenset(["body", "html"])
@@ -91,38 +93,44 @@ def _nests(tags: list[tuple[str, str]]) -> bool:
             continue
         if name in _FORMATTING:
             row += _format(formatting, slash, tag)
-        else:
-            row = 0
-            if formatting:
+        elif name in _SIBLINGS or (name in _CELLS and opened.get("table")):
+            if not slash:
+                row = 0
                 reopened += len(formatting)
-            if name in _SIBLINGS:
-                continue
-            if name in _ITEMS:
+            continue
+        elif name in _ITEMS:
+            if not slash:
+                row = 0
+                reopened += len(formatting)
                 depth += bool(item) and (name == "li") is not (item == "li")
-                item = name
-            else:
-                item = ""
-                roots += name in _ROOTS
-                count = opened.get(name, 0)
-                step = -bool(count) if slash else 1
-                opened[name] = count + step
-                depth += step
+            item = name
+        elif name in _SHAPES and opened.get("svg"):
+            continue
+        elif not slash or opened.get(name):
+            step = -1 if slash else 1
+            opened[name] = opened.get(name, 0) + step
+            depth += step
+            row = 0
+            reopened += len(formatting)
+            roots += name in _ROOTS
+            item = ""
         if depth + row + len(formatting) > MAX_DEPTH or roots > MAX_ROOTS:
             return True
     return reopened > MAX_REOPENED
 
 
 def _name(tag: str) -> str:
-    """Return the name of a tag; nothing for an element without content."""
+    """Return the name of a tag; nothing for one that never nests."""
     name = re.split(r"[\s/]", tag, maxsplit=1)[0].lower()
-    return "" if name in VOID else name
+    return "" if name in VOID or name == "a" else name
 
 
 def _format(formatting: list[str], slash: str, tag: str) -> int:
     """Open or close a formatting element; of the same tag, a parser opens three again."""
     if slash:
-        if formatting:
-            formatting.pop()
+        if not formatting:
+            return 0
+        formatting.pop()
         return -1
     if formatting.count(tag) < 3:
         formatting.append(tag)
