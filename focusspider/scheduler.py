@@ -90,7 +90,6 @@ class FocusScheduler(BaseScheduler):
         self._leases = Leases(frontier, politeness, scope)
         # one at a time means one page at a time: its links are pushed before the next lease
         self._serial = crawler.settings.getint("CONCURRENT_REQUESTS") == 1
-        self._refetched = 0
         self._timer: CallLaterResult | None = None
         self._timer_due = 0.0
 
@@ -186,7 +185,7 @@ class FocusScheduler(BaseScheduler):
             self._leases.returned(request)
             self._stats.inc_value(stats.FRONTIER_RETURNED)
             return True
-        fingerprint = self.fingerprinter.of_request(request)
+        fingerprint = self._identity(self.fingerprinter.of_request(request), request)
         if "redirect_urls" in request.meta:
             self._redirected(request, request.meta["redirect_urls"][-1])
         host = self._host(request)
@@ -199,16 +198,9 @@ class FocusScheduler(BaseScheduler):
         if reason:
             stats.count_reason(self._stats, stats.REQUEST_REFUSED, reason)
             return False
-        entry = Entry(fingerprint, host, self._priority(request), request)
-        pushed = self.frontier.push([entry])
-        if not pushed and request.dont_filter:
-            # the user wants it fetched once more: that takes an identity of its own
-            self._refetched += 1
-            again = hashlib.sha1(
-                fingerprint + str(self._refetched).encode(), usedforsecurity=False
-            ).digest()
-            pushed = self.frontier.push([entry._replace(fingerprint=again)])
-        if pushed:
+        if request.dont_filter:
+            fingerprint = self._apart(request)
+        if self.frontier.push([Entry(fingerprint, host, self._priority(request), request)]):
             self._stats.inc_value(stats.REQUEST_SCHEDULED)
             return True
         known = (
@@ -260,9 +252,25 @@ class FocusScheduler(BaseScheduler):
         assert self._crawler.engine is not None
         return str(self._crawler.engine.downloader.get_slot_key(request))
 
+    def _apart(self, request: Request) -> bytes:
+        """Give a request with ``dont_filter`` an identity of its own, as Scrapy has it.
+
+        It is fetched whether or not its URL is known, and does not make it known.
+        """
+        number = sum(self.frontier.counts)  # grows with each request, also over restarts
+        request.meta[META] = {**(request.meta.get(META) or {}), "apart": number}
+        return self._identity(self.fingerprinter.of_request(request), request)
+
+    def _identity(self, fingerprint: bytes, request: Request) -> bytes:
+        """Return the fingerprint of a request, or of another URL it had, in the frontier."""
+        number = (request.meta.get(META) or {}).get("apart") if request.dont_filter else None
+        if number is None:
+            return fingerprint
+        return hashlib.sha1(fingerprint + b"%d" % number, usedforsecurity=False).digest()
+
     def _redirected(self, request: Request, source: str) -> None:
         """Take leave of the URL that redirects to this request."""
-        self._leases.redirected(self.fingerprinter.of_url(source))
+        self._leases.redirected(self._identity(self.fingerprinter.of_url(source), request))
         if request.meta.get("download_slot") == host_of(source):
             del request.meta["download_slot"]  # the downloader's note of where it has been
 
@@ -275,8 +283,12 @@ class FocusScheduler(BaseScheduler):
                 resolve("", request.url, self._crawler.settings.getint("URLLENGTH_LIMIT"))
             except RefusedURLError as error:
                 return error.reason
-        depth = int(request.meta.get("depth", 0))
-        return self.scope.refuses(request.url, host_of(request.url), depth)
+        return self.scope.refuses_request(
+            request.url,
+            host_of(request.url),
+            int(request.meta.get("depth", 0)),
+            is_link="priority" in (request.meta.get(META) or {}),
+        )
 
     def _priority(self, request: Request) -> int:
         focus = request.meta.get(META) or {}

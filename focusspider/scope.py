@@ -50,14 +50,21 @@ class Scope:
         self._asked: dict[str, int] = {}
 
     def refuses(self, url: str, host: str, depth: int) -> str | None:
-        """Return why a URL is refused, a key of the ``focus/link/refused`` stats, or None."""
+        """Return why a link is refused, a key of the ``focus/link/refused`` stats, or None."""
+        if self._domains and not self._in_domains(host):
+            return "offsite"
+        return self.refuses_request(url, host, depth, is_link=True)
+
+    def refuses_request(self, url: str, host: str, depth: int, *, is_link: bool) -> str | None:
+        """Return why a Request is refused, which Scrapy's offsite middleware has let pass.
+
+        What its spider made of something else than a link is no trap.
+        """
         if self._max_depth is not None and depth > self._max_depth:
             return "depth"
-        if (self._domains and not self._in_domains(host)) or (
-            self._sites is not None and not self._sites.allows(url)
-        ):
+        if self._sites is not None and not self._sites.allows(url):
             return "offsite"
-        if self._max_segment_repeats and self._is_trap(url):
+        if is_link and self._max_segment_repeats and self._is_trap(url):
             return "segment_repeats"
         if self._max_hosts is not None and host not in self._hosts:
             if len(self._hosts) >= self._max_hosts:

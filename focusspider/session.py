@@ -48,7 +48,8 @@ logger = logging.getLogger(__name__)
 DEFAULT_STRATEGY = "hub-seeking"
 #: The one key of ``Request.meta`` that is ours: a dict with some of ``priority``,
 #: ``state``, ``parent``, ``anchor`` and ``explain`` of the link that it follows, and
-#: ``place``, where it stands in the queue if not by that priority.
+#: ``place``, where it stands in the queue if not by that priority, and ``apart``, which
+#: tells requests with ``dont_filter`` from others of their URL.
 META = "focus"
 _RECENT = 100  # pages of the harvest rate that shows how it goes now
 #: Of the responses of every crawl of the process: a response belongs to one of them.

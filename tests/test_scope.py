@@ -25,6 +25,15 @@ def test_what_is_refused_and_why(url: str, host: str, depth: int, reason: str | 
     assert scope.refuses(url, host, depth) == reason
 
 
+def test_a_request_has_passed_scrapys_checks_and_only_links_are_traps() -> None:
+    scope = Scope(sites=SITES, allowed_domains=["b.example"], max_segment_repeats=3)
+    trap = "http://a.example/1/2/1/2/1/2/1"
+    assert scope.refuses(trap, "a.example", 0) == "offsite"
+    assert scope.refuses_request(trap, "a.example", 0, is_link=True) == "segment_repeats"
+    assert scope.refuses_request(trap, "a.example", 0, is_link=False) is None
+    assert scope.refuses_request("http://c.example/", "c.example", 0, is_link=False) == "offsite"
+
+
 def test_the_stricter_depth_counts() -> None:
     assert Scope(limits=Limits(depth=5), max_depth=2).refuses("http://a/", "a", 3) == "depth"
     assert Scope(limits=Limits(depth=2), max_depth=5).refuses("http://a/", "a", 3) == "depth"
