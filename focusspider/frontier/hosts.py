@@ -86,6 +86,10 @@ class HostQueues:
         self._numbers[host] = number
         return number
 
+    def numbers(self) -> list[int]:
+        """Return the numbers of all hosts."""
+        return list(self._numbers.values())
+
     def name(self, host: int) -> str:
         """Return the name of a host."""
         return self._names[host]
@@ -174,19 +178,20 @@ class HostQueues:
         return np.fromiter((slot_of(item) for item in current), np.int64, len(current))
 
     def rebuild(self) -> None:
-        """Make every queue anew from the arrays."""
+        """Make every queue anew from the arrays, and count what waits for each host."""
         slots = self._slots.waiting()
         hosts = self._slots.column("hosts")[slots]
         order = np.argsort(hosts, kind="stable")
         slots, hosts = slots[order], hosts[order]
         starts = np.flatnonzero(np.diff(hosts, prepend=-1))
-        ends = np.append(starts[1:], len(hosts))
+        ends = np.append(starts, len(hosts))[1:]
         present = hosts[starts].tolist()
         for host in self._numbers.values():
             self._clear(host)
             self._listed[host] = _NO_ITEM
         for host, start, end in zip(present, starts.tolist(), ends.tolist(), strict=True):
             self._fill(host, slots[start:end])
+            self.waiting[host] = end - start
             if not self._parked[host]:
                 self._listed[host] = self._fronts[host][0]
         self._tidy_heap()

@@ -6,7 +6,7 @@ call changed, as ids, so that a frontier that writes a log knows what to write.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -107,7 +107,7 @@ class Index:
                     raised.append(self.slots.ids[slot])
                     grown[self.slots.hosts[slot]] = None
             elif slot == ABSENT:
-                slot = self._admit(entry, self.next_age)
+                slot = self._admit(entry)
                 self._queues.add(self.slots.hosts[slot], slot)
                 new.append(self.slots.ids[slot])
                 grown[self.slots.hosts[slot]] = None
@@ -205,18 +205,46 @@ class Index:
         else:
             self._queues.requeue_all(slots)
 
-    def _admit(self, entry: Entry, age: int) -> int:
-        """Let a request wait, and return its slot; the caller queues it."""
+    def restore(self, rows: Sequence[tuple[int, bytes, str, int]], payload: Any) -> None:
+        """Let requests of an earlier process wait: (age, fingerprint, host, priority) of each.
+
+        They are queued by :meth:`restored`.
+        """
+        if not rows:
+            return
+        ages, fingerprints, names, priorities = zip(*rows, strict=True)
+        hosts = [self._queues.number(name) for name in names]
+        self._table.extend(*self.slots.extend(ages, fingerprints, hosts, priorities, payload))
+        self._waiting += len(rows)
+
+    def restore_finished(self, fingerprints: Sequence[bytes], outcome: Outcome) -> None:
+        """Know requests that an earlier process was done with."""
+        for fingerprint in fingerprints:
+            self._table.put(fingerprint_key(fingerprint), _FINISHED[outcome])
+        if outcome is Outcome.DONE:
+            self._done += len(fingerprints)
+        else:
+            self._dropped += len(fingerprints)
+
+    def restored(self, next_age: int, evicted: int) -> list[int]:
+        """Queue what was restored, and return the ids that the bound evicts."""
+        self.next_age = next_age
+        self._evicted = evicted
+        self._queues.rebuild()
+        return self._trim(self._queues.numbers())
+
+    def _admit(self, entry: Entry) -> int:
+        """Let a new request wait, and return its slot; the caller queues it."""
         slots = self.slots
         key = fingerprint_key(entry.fingerprint)
-        slot = slots.take(age, key, entry.fingerprint)
+        slot = slots.take(self.next_age, key, entry.fingerprint)
         slots.states[slot] = WAITING
         slots.priorities[slot] = entry.priority
         slots.hosts[slot] = self._queues.number(entry.host)
         slots.payloads[slot] = entry.payload
         self._table.put(key, slot)
         self._waiting += 1
-        self.next_age = max(self.next_age, age + 1)
+        self.next_age += 1
         return slot
 
     def _raise(self, slot: int, entry: Entry) -> bool:

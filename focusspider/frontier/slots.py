@@ -20,6 +20,8 @@ import numpy as np
 from focusspider.priority import PRIORITY_MAX
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 __all__ = ["FREE", "ID_BITS", "LEASED", "SLOT_BITS", "WAITING", "Slots", "first_by", "slot_of"]
@@ -62,6 +64,28 @@ class Slots:
         self.payloads.append(None)
         self._tails += fingerprint[8:]
         return slot
+
+    def extend(
+        self,
+        ages: Sequence[int],
+        fingerprints: Sequence[bytes],
+        hosts: Sequence[int],
+        priorities: Sequence[int],
+        payload: Any,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """Let many requests wait that share a payload; return their keys and slots."""
+        slots = np.arange(len(self.payloads), len(self.payloads) + len(ages))
+        parts = np.frombuffer(b"".join(fingerprints), dtype=np.uint8).reshape(-1, 8 + _TAIL)
+        keys = np.ascontiguousarray(parts[:, :8]).view(">u8").ravel().astype(np.uint64)
+        ids = np.array(ages, dtype=np.int64) << SLOT_BITS | slots
+        self.ids.frombytes(ids.tobytes())
+        self.priorities.extend(priorities)
+        self.hosts.extend(hosts)
+        self.states += bytes([WAITING]) * len(slots)
+        self.keys.frombytes(keys.tobytes())
+        self.payloads += [payload] * len(slots)
+        self._tails += parts[:, 8:].tobytes()
+        return keys, slots.astype(np.int32)
 
     def free(self, slot: int) -> None:
         """Give a slot back."""
@@ -114,6 +138,22 @@ class Slots:
         """
         data: array[int] = getattr(self, name)
         return np.frombuffer(data, dtype=data.typecode)
+
+    def ages_and_priorities(self) -> NDArray[np.int64]:
+        """Return the ages, ascending, and the priorities of all that is here, (2, n)."""
+        used = np.flatnonzero(np.frombuffer(self.states, dtype=np.uint8) != FREE)
+        ids = self.column("ids")[used]
+        order = np.argsort(ids)
+        return np.stack([ids[order] >> SLOT_BITS, self.column("priorities")[used[order]]])
+
+    def set_priorities(self, ages: NDArray[np.int64], priorities: NDArray[np.int64]) -> None:
+        """Give the requests of these ages, ascending, these priorities; queue them yourself."""
+        if not len(ages):
+            return
+        own = self.column("ids") >> SLOT_BITS
+        places = np.minimum(np.searchsorted(ages, own), len(ages) - 1)
+        known = ages[places] == own
+        self.column("priorities")[known] = priorities[places[known]]
 
     def items(self, slots: NDArray[np.int64], keep: int | None = None) -> list[int]:
         """Return the items of these slots in order, or of the best ``keep`` of them."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from focusspider.frontier.memory import MemoryFrontier
+from focusspider.frontier.sqlite import FILE_NAME, SqliteFrontier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 #: the bounds it makes a frontier. In a folder that has one already it goes on with it.
 FRONTIERS: dict[str, Callable[..., Frontier]] = {
     "memory": lambda folder, **bounds: MemoryFrontier(**bounds),
+    "sqlite": lambda folder, **bounds: SqliteFrontier(folder / FILE_NAME, **bounds),
 }
 #: Those that survive their process.
-DURABLE: tuple[str, ...] = ()
+DURABLE = ("sqlite",)
 
 
 @pytest.fixture(params=list(FRONTIERS))

@@ -198,7 +198,11 @@ def test_a_host_stays_aside_when_all_it_had_was_evicted(make: Make) -> None:
     assert numbers(frontier.lease(1, gate)) == [2]
     frontier.push([entry(3, "slow", 1)])
     assert frontier.lease(1, gate) == []
+    frontier.push([entry(4, "other", 2)])
+    gate.free["other"] = 1
+    assert numbers(frontier.lease(1, gate)) == [4], "no other host is set aside in its place"
     gate.open("slow")
+    frontier.push([entry(3, "slow", 1)])
     assert numbers(frontier.lease(1, gate)) == [3]
 
 

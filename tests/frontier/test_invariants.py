@@ -7,6 +7,7 @@ four hosts, six priorities.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -45,14 +46,15 @@ BOUNDED = settings(
 
 class FrontierMachine(RuleBasedStateMachine):
     kind: str
+    parent: Path
 
     @initialize(
         max_size=st.sampled_from([1, 3, 8, 200]), host_share=st.sampled_from([1.0, 0.5, 0.1])
     )
     def start(self, max_size: int, host_share: float) -> None:
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = Path(tempfile.mkdtemp(dir=self.parent))
         self.bounds = {"max_size": max_size, "host_share": host_share}
-        self.frontier = FRONTIERS[self.kind](Path(self.folder.name), **self.bounds)
+        self.frontier = FRONTIERS[self.kind](self.folder, **self.bounds)
         self.model = ModelFrontier(**self.bounds)
         self.gate = Gate(dict.fromkeys(HOSTS, 1))
         self.ids: dict[int, bytes] = {}  # every id that a view has ever shown
@@ -108,7 +110,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.frontier.close("finished")
-        self.frontier = FRONTIERS[self.kind](Path(self.folder.name), **self.bounds)
+        self.frontier = FRONTIERS[self.kind](self.folder, **self.bounds)
         self.model.crash()
         self.gate.refused.clear()
         self.ids.clear()
@@ -131,24 +133,26 @@ class FrontierMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "frontier"):
             return
-        for host in HOSTS:
-            self.gate.open(host, 100)
-        self.lease(100)
-        self.is_as_the_model_says()
-        assert not self.frontier.counts.waiting
-        self.frontier.close("finished")
-        self.folder.cleanup()
+        try:
+            for host in HOSTS:
+                self.gate.open(host, 100)
+            self.lease(100)
+            self.is_as_the_model_says()
+            assert not self.frontier.counts.waiting
+        finally:
+            self.frontier.close("finished")
+            shutil.rmtree(self.folder)
 
 
-def run(kind: str) -> None:
-    machine = type("Machine", (FrontierMachine,), {"kind": kind})
+def run(kind: str, parent: Path) -> None:
+    machine = type("Machine", (FrontierMachine,), {"kind": kind, "parent": parent})
     run_state_machine_as_test(machine, settings=BOUNDED)
 
 
-def test_the_invariants_hold(kind: str) -> None:
-    run(kind)
+def test_the_invariants_hold(kind: str, tmp_path: Path) -> None:
+    run(kind, tmp_path)
 
 
 @pytest.mark.usefixtures("small_fronts")
-def test_the_invariants_hold_for_hosts_with_more_than_a_front(kind: str) -> None:
-    run(kind)
+def test_the_invariants_hold_for_hosts_with_more_than_a_front(kind: str, tmp_path: Path) -> None:
+    run(kind, tmp_path)
