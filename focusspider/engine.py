@@ -6,16 +6,34 @@ on with a public substitute: a little later, or a little less exact, but never w
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
+from scrapy.settings import SETTINGS_PRIORITIES
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
     from scrapy import Request
     from scrapy.core.engine import ExecutionEngine
     from scrapy.core.scheduler import BaseScheduler
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
-__all__ = ["in_progress", "scheduler_of", "wake"]
+__all__ = ["in_progress", "scheduler_of", "slot_defaults", "wake", "warn_of_unused"]
+
+logger = logging.getLogger(__name__)
+
+#: What tells Scrapy's own scheduler how to filter and to queue.
+_UNUSED = (
+    "DUPEFILTER_CLASS",
+    "SCHEDULER_PRIORITY_QUEUE",
+    "SCHEDULER_MEMORY_QUEUE",
+    "SCHEDULER_DISK_QUEUE",
+    "SCHEDULER_START_MEMORY_QUEUE",
+    "SCHEDULER_START_DISK_QUEUE",
+)
 
 
 def wake(engine: ExecutionEngine | None) -> bool:
@@ -53,3 +71,31 @@ def scheduler_of(engine: ExecutionEngine) -> BaseScheduler | None:
         return engine.scheduler
     scheduler: BaseScheduler | None = getattr(getattr(engine, "_slot", None), "scheduler", None)
     return scheduler
+
+
+def slot_defaults(crawler: Crawler) -> Callable[[str], tuple[int, float]]:
+    """Return what Scrapy's downloader gives a slot that it makes: (concurrency, delay)."""
+    assert crawler.engine is not None
+    downloader = crawler.engine.downloader
+
+    def defaults(host: str) -> tuple[int, float]:
+        slot = downloader.per_slot_settings.get(host, {})
+        delay = getattr(downloader, "_delay", crawler.settings.getfloat("DOWNLOAD_DELAY"))
+        return (
+            int(slot.get("concurrency", downloader.domain_concurrency)),
+            float(slot.get("delay", delay)),
+        )
+
+    return defaults
+
+
+def warn_of_unused(settings: BaseSettings) -> None:
+    """Say which settings of the user have no effect: those of Scrapy's own scheduler."""
+    for name in _UNUSED:
+        if (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["project"]:
+            logger.warning(
+                "%s has no effect: FocusScheduler filters and orders requests itself. To keep "
+                "Scrapy's own, set SCHEDULER to it; to say which requests are the same, set "
+                "REQUEST_FINGERPRINTER_CLASS.",
+                name,
+            )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request
 
+from focusspider.priority import to_score
 from focusspider.session import META
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from focusspider.frontier import Entry
 
-__all__ = ["ScoredLink", "link_request", "pack", "unpack"]
+__all__ = ["ScoredLink", "in_words", "link_request", "pack", "unpack"]
 
 #: Characters of an anchor that wait with a link: enough for a log line and an item.
 _ANCHOR_KEPT = 200
@@ -59,3 +60,10 @@ def link_request(url: str, spider: Spider, depth: int, focus: dict[str, Any]) ->
     return Request(
         url, errback=getattr(spider, "link_failed", None), meta={"depth": depth, META: focus}
     )
+
+
+def in_words(entry: Entry, request: Request) -> str:
+    """Return the score of a leased request, with its parts where they were asked for."""
+    parts = (request.meta.get(META) or {}).get("explain") or {}
+    words = ", ".join(f"{name} {value:g}" for name, value in parts.items())
+    return f"score {to_score(entry.priority):.6f} ({words or 'no parts'})"

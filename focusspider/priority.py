@@ -27,6 +27,7 @@ __all__ = [
     "among_scores",
     "around_scores",
     "belief_priorities",
+    "request_priority",
     "scalar_priorities",
     "to_level",
     "to_score",
@@ -109,6 +110,16 @@ def around_scores(priority: int) -> int:
     if priority >= 0:
         return min(FIRST + priority, PRIORITY_MAX)
     return max(SCORED_MIN + priority, 0)
+
+
+def request_priority(priority: int) -> int:
+    """Put Scrapy's integer priorities on ours: 0 in the middle, order kept.
+
+    >>> request_priority(-1) < request_priority(0) < request_priority(10**6) < 2**50
+    True
+    """
+    middle = (PRIORITY_MAX + 1) // 2
+    return middle + max(-middle, min(middle - 1, priority))
 
 
 def to_score(priority: int) -> float:

@@ -25,19 +25,19 @@ from scrapy.utils.asyncio import call_later
 
 from focusspider import stats
 from focusspider.config import FocusConfig
-from focusspider.engine import in_progress, scheduler_of, wake
+from focusspider.engine import in_progress, scheduler_of, slot_defaults, wake, warn_of_unused
 from focusspider.frontier import Entry, Outcome
 from focusspider.frontier.memory import MemoryFrontier
 from focusspider.leases import Leases
-from focusspider.payload import ScoredLink, pack, unpack
+from focusspider.payload import ScoredLink, in_words, pack, unpack
 from focusspider.politeness import Politeness
-from focusspider.priority import PRIORITY_MAX, around_scores, to_score
+from focusspider.priority import around_scores, request_priority
 from focusspider.scope import Scope
 from focusspider.session import META, Session
 from focusspider.urls import Fingerprinter, RefusedURLError, host_of, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from focusspider.frontier import Frontier
 
-__all__ = ["FocusScheduler", "ScoredLink", "request_priority"]
+__all__ = ["FocusScheduler", "ScoredLink"]
 
 logger = logging.getLogger(__name__)
 
@@ -97,6 +97,7 @@ class FocusScheduler(BaseScheduler):
     def from_crawler(cls, crawler: Crawler) -> FocusScheduler:
         """Build the scheduler of a crawl from its settings."""
         settings = crawler.settings
+        warn_of_unused(settings)
         config = FocusConfig.from_settings(settings)
         session = Session.of(crawler)
         assert crawler.engine is not None
@@ -109,7 +110,7 @@ class FocusScheduler(BaseScheduler):
             ),
             politeness=Politeness(
                 slots=downloader.slots,
-                new_slot=_slot_defaults(crawler),
+                new_slot=slot_defaults(crawler),
                 clock=time.monotonic,
                 first_alone=settings.getbool("ROBOTSTXT_OBEY"),
             ),
@@ -338,7 +339,7 @@ class FocusScheduler(BaseScheduler):
                 request = unpack(entry, self._spider)
                 self._leases.add(entry, request)
                 if self._explain:
-                    _explain(entry, request)
+                    logger.debug("Leased %s: %s", request, in_words(entry, request))
                 return request
             self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
             self._stats.inc_value(stats.FRONTIER_HOST_FULL)
@@ -376,37 +377,3 @@ class FocusScheduler(BaseScheduler):
         reason = self.session.stop_reason()
         if reason:
             raise CloseSpider(reason)
-
-
-def request_priority(priority: int) -> int:
-    """Put Scrapy's integer priorities on ours: 0 in the middle, order kept.
-
-    >>> request_priority(-1) < request_priority(0) < request_priority(10**6) < 2**50
-    True
-    """
-    middle = (PRIORITY_MAX + 1) // 2
-    return middle + max(-middle, min(middle - 1, priority))
-
-
-def _explain(entry: Entry, request: Request) -> None:
-    parts = (request.meta.get(META) or {}).get("explain") or {}
-    words = ", ".join(f"{name} {value:g}" for name, value in parts.items())
-    logger.debug(
-        "Leased %s: score %.6f (%s)", request, to_score(entry.priority), words or "no parts"
-    )
-
-
-def _slot_defaults(crawler: Crawler) -> Callable[[str], tuple[int, float]]:
-    """Return what Scrapy's downloader gives a slot that it makes: (concurrency, delay)."""
-    assert crawler.engine is not None
-    downloader = crawler.engine.downloader
-
-    def defaults(host: str) -> tuple[int, float]:
-        slot = downloader.per_slot_settings.get(host, {})
-        delay = getattr(downloader, "_delay", crawler.settings.getfloat("DOWNLOAD_DELAY"))
-        return (
-            int(slot.get("concurrency", downloader.domain_concurrency)),
-            float(slot.get("delay", delay)),
-        )
-
-    return defaults
