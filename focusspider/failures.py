@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from scrapy import exceptions
@@ -27,6 +28,12 @@ _REASONS: tuple[tuple[type[BaseException], str], ...] = (
     (exceptions.DownloadFailedError, "connection"),
     (exceptions.ResponseDataLossError, "connection"),
 )
+#: (words of Scrapy's IgnoreRequest, reason)
+_IGNORED = (
+    ("robots.txt", "robots"),
+    ("redirections", "redirects"),
+    ("DOWNLOAD_MAXSIZE", "too_large"),
+)
 
 
 def reason_of(error: BaseException) -> str:
@@ -36,10 +43,16 @@ def reason_of(error: BaseException) -> str:
             return reason
     if isinstance(error, exceptions.IgnoreRequest):
         text = str(error)
-        if "robots.txt" in text:
-            return "robots"
-        return "redirects" if "redirections" in text else "ignored"
-    return "other"
+        return next((reason for words, reason in _IGNORED if words in text), "ignored")
+    return "invalid" if _is_answers_fault(error) else "other"
+
+
+def _is_answers_fault(error: BaseException) -> bool:
+    """Return whether one of Scrapy's downloader middlewares broke on what was answered."""
+    return any(
+        frame.f_globals.get("__name__", "").startswith("scrapy.downloadermiddlewares.")
+        for frame, _ in walk_tb(error.__traceback__)
+    )
 
 
 #: Where Scrapy counts what brought no page, and how that is said.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -9,6 +10,7 @@ from scrapy.exceptions import NotConfigured
 
 from focusspider import stats
 from focusspider.config import FocusConfig
+from focusspider.failures import reason_of
 from focusspider.scheduler import FocusScheduler
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class RobotsDelayMiddleware:
             raise NotConfigured
         config = FocusConfig.from_settings(crawler.settings)
         middleware = cls(crawler, longest=config.max_crawl_delay)
+        _log_in_one_line()
         if hasattr(signals, "robots_parsed"):
             crawler.signals.connect(middleware.robots_parsed, signals.robots_parsed)
         return middleware
@@ -67,3 +70,20 @@ class RobotsDelayMiddleware:
         self._crawler.stats.inc_value(stats.HOST_CRAWL_DELAY)
         if seconds > self._longest:
             stats.count_reason(self._crawler.stats, stats.HOST_CAPPED, "crawl_delay")
+
+
+class _OneLine(logging.Filter):
+    """Takes the traceback off what is the host's fault, and not the code's."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and reason_of(error) != "other":
+            record.exc_info = record.exc_text = None
+        return True
+
+
+def _log_in_one_line() -> None:
+    """Have Scrapy say in one line that a robots.txt could not be had, for each dead host."""
+    logger = logging.getLogger("scrapy.downloadermiddlewares.robotstxt")
+    if not any(isinstance(known, _OneLine) for known in logger.filters):
+        logger.addFilter(_OneLine())

@@ -71,8 +71,9 @@ PAGE_FAILED = _stat(
     timeout="No answer within DOWNLOAD_TIMEOUT.",
     connection="The connection was refused, lost or not trusted.",
     robots="robots.txt forbids the URL.",
-    too_large="The body was larger than DOWNLOAD_MAXSIZE.",
+    too_large="The body was larger than DOWNLOAD_MAXSIZE, or would have been, unpacked.",
     redirects="There were more redirects than REDIRECT_MAX_TIMES.",
+    invalid="The answer is not compressed as it says, or its redirect or base is no URL.",
     ignored="A downloader middleware refused the request.",
     other="Anything else; the log has the error.",
 )

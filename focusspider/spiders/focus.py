@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
@@ -58,8 +59,12 @@ class FocusSpider(Spider):
             }
         # a hundred workers for each response is Scrapy's default, and a quarter of the CPU
         defaults["CONCURRENT_ITEMS"] = 4
+        # the whole web's would be kept, and every page is fetched as by a new visitor
+        defaults["COOKIES_ENABLED"] = False
         # what is larger is no page; it holds for what is unpacked as well
         defaults["DOWNLOAD_MAXSIZE"] = 10_000_000
+        # a page that can't be had is no error of the crawl, and it is counted
+        defaults["RETRY_GIVE_UP_LOG_LEVEL"] = "DEBUG"
         for name, value in defaults.items():
             settings.set(name, value, priority="addon")
 
@@ -89,6 +94,14 @@ class FocusSpider(Spider):
     def link_failed(self, failure: Failure) -> None:
         """Count a page that could not be had, and go on."""
         request: Request = failure.request  # type: ignore[attr-defined]
-        assert failure.value is not None
-        reason = self._session().failures.add(failure.value)
-        self.logger.debug("No page from %s: %s", request.url, reason)
+        error = failure.value
+        assert error is not None
+        reason = self._session().failures.add(error)
+        self.logger.log(
+            logging.ERROR if reason == "other" else logging.DEBUG,
+            "No page from %s: %s (%s)",
+            request.url,
+            reason,
+            error,
+            exc_info=(type(error), error, error.__traceback__) if reason == "other" else None,
+        )
