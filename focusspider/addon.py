@@ -18,6 +18,7 @@ from focusspider.exporters import ParquetItemExporter, WarcWriter
 from focusspider.middleware import FocusMiddleware
 from focusspider.pipelines import ItemJournal
 from focusspider.replay.handler import ReplayDownloadHandler
+from focusspider.replay.holdings import Holdings
 from focusspider.replay.spec import open_archive
 from focusspider.retryafter import RetryAfterMiddleware
 from focusspider.robots import RobotsDelayMiddleware
@@ -95,6 +96,8 @@ class FocusAddon:
                 "leave one of them out"
             )
         self.session = Session(topic=topic, config=config, settings=settings, run=job)
+        if config.replay and config.replay_missing == "refuse":
+            self.session.stored = Holdings(self._archive)
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", FocusMiddleware, _MIDDLEWARE_ORDER
         )

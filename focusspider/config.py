@@ -193,9 +193,9 @@ class FocusConfig:
     )
     replay_missing: str = _setting(
         "404",
-        _choice("404", "dns"),
+        _choice("404", "dns", "refuse"),
         "",
-        "How a URL that the replay does not hold fails: as a 404, or as an unknown host.",
+        "How a URL that the replay does not hold fails: as a 404, as an unknown host, or at once.",
     )
     exports_dir: Path = _setting(
         Path("exports"), _PATH, "", "Where the folders TOPIC/RUN of the crawls are made."

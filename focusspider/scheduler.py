@@ -120,6 +120,7 @@ class FocusScheduler(BaseScheduler):
                 allowed_domains=getattr(crawler.spider, "allowed_domains", None) or (),
                 max_depth=settings.getint("DEPTH_LIMIT"),
                 max_segment_repeats=config.max_segment_repeats,
+                stored=session.stored if session else None,
             ),
             fingerprinter=Fingerprinter(crawler.request_fingerprinter),
             crawler=crawler,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from focusspider.topic import Limits, Sites
 
@@ -24,6 +24,8 @@ class Scope:
         the spider's, as Scrapy's offsite middleware reads them
     max_depth
         Scrapy's ``DEPTH_LIMIT``, 0 for none; the stricter of it and the topic's counts
+    stored
+        URLs that a replay holds, where others are refused (``FOCUS_REPLAY_MISSING``)
     max_segment_repeats
         how often one segment may stand in a URL's path before it is taken for a trap
     """
@@ -36,8 +38,10 @@ class Scope:
         allowed_domains: Iterable[str] = (),
         max_depth: int = 0,
         max_segment_repeats: int = 0,
+        stored: Container[str] | None = None,
     ) -> None:
         self._sites = sites
+        self._stored = stored
         depths = [d for d in (max_depth, limits.depth if limits else None) if d]
         self._max_depth = min(depths) if depths else None
         self._max_hosts = limits.hosts if limits else None
@@ -66,6 +70,8 @@ class Scope:
             return "offsite"
         if is_link and self._max_segment_repeats and self._is_trap(url):
             return "segment_repeats"
+        if self._stored is not None and url not in self._stored:
+            return "not_stored"
         if self._max_hosts is not None and host not in self._hosts:
             if len(self._hosts) >= self._max_hosts:
                 return "hosts"

@@ -29,7 +29,7 @@ from focusspider.targets import Targets
 from focusspider.text import Analyzer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -154,6 +154,7 @@ class Session:
         self._digests: dict[bytes, int] = {}
         self._stats: StatsCollector | None = None
         self._started = datetime.now(UTC)
+        self.stored: Container[str] | None = None  # all that may be asked for; None: the web
         self.folder: RunFolder | None = None
         if config.run_folder:
             self.folder = RunFolder(config.exports_dir, topic.name, config.run or run)

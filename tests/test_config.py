@@ -97,7 +97,7 @@ PATHS = "a path or a list of paths (JSON on the command line)"
             "REPLAY_MISSING",
             ["404"],
             "['404']",
-            "one of '404', 'dns', or leave it out; the default is '404'",
+            "one of '404', 'dns', 'refuse', or leave it out; the default is '404'",
         ),
         (
             "STRATEGY_PARAMS",

@@ -33,7 +33,8 @@ class ReplayDownloadHandler(BaseDownloadHandler):
     """Answers requests from ``FOCUS_REPLAY``.
 
     What is not stored is a 404 without a body, or with ``FOCUS_REPLAY_MISSING = "dns"`` the
-    error of a host that cannot be resolved, which Scrapy retries. Only GET and HEAD are
+    error of a host that cannot be resolved, which Scrapy retries. With ``"refuse"`` such links
+    do not come so far, and what else is not stored is a 404. Only GET and HEAD are
     answered; for another method a stored page is a 405. A body above ``DOWNLOAD_MAXSIZE``
     fails as it does on the web.
 

@@ -78,7 +78,7 @@ def replay_settings(
 ) -> dict[str, Any]:
     """Return the Scrapy settings that make a crawl a replay.
 
-    ``missing`` is ``"404"`` or ``"dns"``: how a URL fails that is not stored.
+    ``missing`` is ``"404"``, ``"dns"`` or ``"refuse"``: how a URL fails that is not stored.
     """
     entries = [spec] if isinstance(spec, (str, Path)) else list(spec)
     return {
