@@ -37,8 +37,6 @@ __all__ = ["FocusAddon"]
 _MIDDLEWARE_ORDER = 950
 #: Behind Scrapy's robots.txt, at 100, and nearer to the downloader than its retries, at 550.
 _DOWNLOADER_MIDDLEWARES = {RobotsDelayMiddleware: 110, RetryAfterMiddleware: 560}
-#: Behind the user's pipelines, which may drop or change items.
-_PIPELINE_ORDER = 950
 
 
 class FocusAddon:
@@ -101,12 +99,11 @@ class FocusAddon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", FocusMiddleware, _MIDDLEWARE_ORDER
         )
-        settings.setdefault_in_component_priority_dict(
-            "ITEM_PIPELINES", ItemJournal, _PIPELINE_ORDER
-        )
-        settings.setdefault_in_component_priority_dict("EXTENSIONS", WarcWriter, 0)
+        for extension in (ItemJournal, WarcWriter):
+            settings.setdefault_in_component_priority_dict("EXTENSIONS", extension, 0)
         if config.export_parquet and self.session.folder is not None:
-            _add(settings, "FEEDS", {str(self.session.folder.parquet): {"format": "parquet"}})
+            path = self.session.folder.free("items", ".parquet")
+            _add(settings, "FEEDS", {str(path): {"format": "parquet"}})
 
 
 def _is_command(spider: Spider) -> bool:

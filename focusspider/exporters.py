@@ -140,7 +140,7 @@ class WarcWriter:
         session = Session.of(crawler)
         if session is None or session.folder is None or not session.config.export_warc:
             raise NotConfigured
-        writer = cls(session.folder.warc)
+        writer = cls(session.folder.free("pages", ".warc.gz"))
         crawler.signals.connect(writer.write, signals.response_downloaded)
         crawler.signals.connect(writer.close, signals.spider_closed)
         return writer

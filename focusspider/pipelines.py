@@ -1,18 +1,19 @@
-"""The run's own items: a journal, one line an item, flushed before the page is settled."""
+"""The run's own items: a journal, one line an item, there before the page is settled."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.exporters import JsonLinesItemExporter
+from scrapy.http import Response
 
 from focusspider import stats
 from focusspider.session import Session
 
 if TYPE_CHECKING:
-    from io import BytesIO
-
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
@@ -22,9 +23,11 @@ __all__ = ["ItemJournal"]
 
 
 class ItemJournal:
-    """Writes every item that reaches it to ``items.jsonl`` of the run's folder.
+    """Writes every item that has passed the pipelines to ``items.jsonl`` of the run's folder.
 
-    It stands behind the user's own pipelines, and writes what they leave of an item.
+    It is an extension and no pipeline, since it has to know which page an item came from:
+    if the process dies before that page is settled, the line is cut and made again.
+
     Feeds that the user adds with ``FEEDS`` or ``-O`` are Scrapy's own: every storage and
     format works, and after a crash an item may be in them twice.
     """
@@ -32,7 +35,10 @@ class ItemJournal:
     def __init__(self, folder: RunFolder, stats_collector: StatsCollector) -> None:
         self._folder = folder
         self._stats = stats_collector
-        self._file: BytesIO | None = None
+        self._line = BytesIO()
+        self._exporter = JsonLinesItemExporter(
+            self._line, encoding="utf-8", sort_keys=False, ensure_ascii=False
+        )
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ItemJournal:
@@ -41,27 +47,16 @@ class ItemJournal:
         if session is None or session.folder is None:
             raise NotConfigured
         assert crawler.stats is not None
-        return cls(session.folder, crawler.stats)
+        journal = cls(session.folder, crawler.stats)
+        crawler.signals.connect(journal.write, signals.item_scraped)
+        return journal
 
-    def open_spider(self) -> None:
-        """Open the journal."""
-        # the exporter is typed for BytesIO, and writes to any binary file
-        self._file = cast("BytesIO", self._folder.items.open("ab"))
-        self._exporter = JsonLinesItemExporter(
-            self._file, encoding="utf-8", sort_keys=False, ensure_ascii=False
-        )
-        self._exporter.start_exporting()
-
-    def process_item(self, item: Any) -> Any:
-        """Write an item, and pass it on."""
-        assert self._file is not None
+    def write(self, item: Any, response: Any) -> None:
+        """Write an item; one that does not come from a response is kept at once."""
+        self._line.seek(0)
+        self._line.truncate()
         self._exporter.export_item(item)
-        self._file.flush()
+        line = self._line.getvalue().decode().rstrip("\n")
+        owner = response.request if isinstance(response, Response) else None
+        self._folder.add_item(line, owner)
         self._stats.inc_value(stats.ITEM_EXPORTED)
-        return item
-
-    def close_spider(self) -> None:
-        """Close the journal."""
-        if self._file is not None:
-            self._exporter.finish_exporting()
-            self._file.close()

@@ -3,27 +3,28 @@
 Run folder contents
 -------------------
 ``items.jsonl``
-    one item a line, in the order in which the pages were fetched
+    one item a line, in the order in which they were made
 ``crawl.jsonl``
     one fetched page a line, in order: enough to draw every curve of the crawl later
 ``run.json``
     topic, strategy, settings, seed, versions, counts, and why the crawl stopped
 ``items.parquet``, ``pages.warc.gz``
-    where asked for
+    where asked for; a crawl that was resumed adds ``items-2.parquet`` and so on, since
+    neither can be appended to when the process that wrote it was killed
 """
 
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from focusspider.config import is_folder_name
 from focusspider.errors import SettingError
+from focusspider.journal import Journal, Mark
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
     from pathlib import Path
 
 __all__ = ["RunFolder", "utc_stamp"]
@@ -32,43 +33,57 @@ __all__ = ["RunFolder", "utc_stamp"]
 class RunFolder:
     """Paths and writers of one run's folder.
 
-    The folder is made at once, and never one that holds another run's files: a run that is
-    named and there already is a :class:`~focusspider.errors.SettingError`.
+    Parameters
+    ----------
+    path
+        the folder, which is there
+    marks
+        what a checkpoint of an interrupted crawl knew of its journals, as :meth:`marks`
+        gave it
     """
 
-    def __init__(self, exports: Path, topic: str, run: str | None = None) -> None:
-        self.name = run or utc_stamp()
-        parent = exports / topic
+    def __init__(self, path: Path, marks: Mapping[str, Any] | None = None) -> None:
+        self.path = path
+        self._journals = {
+            name: Journal(path / name, _mark((marks or {}).get(name)))
+            for name in ("crawl.jsonl", "items.jsonl")
+        }
+
+    @classmethod
+    def make(cls, exports: Path, topic: str, run: str | None = None) -> RunFolder:
+        """Make the folder of a new run.
+
+        Never one that holds another run's files: a run that is named and there already is
+        a :class:`~focusspider.errors.SettingError`. Two crawls of one topic that start in
+        the same second have folders of their own.
+        """
         if run is not None and not is_folder_name(run):
             raise SettingError(
                 f"FOCUS_RUN={run!r}: not a name for a folder; "
                 "use letters, digits, '.', '-', '_' and '+'"
             )
-        self.path = parent / self.name
+        name = run or utc_stamp()
+        parent = exports / topic
+        path = parent / name
         try:
-            self._make(parent, named=run is not None)
+            parent.mkdir(parents=True, exist_ok=True)
+            for attempt in range(2, 1000):
+                try:
+                    path.mkdir()
+                    break
+                except FileExistsError:
+                    if run is not None:
+                        raise SettingError(
+                            f"FOCUS_RUN={run!r}: {path} is there already; "
+                            "give another name, or remove that folder"
+                        ) from None
+                    path = parent / f"{name}-{attempt}"
+            return cls(path)
         except OSError as error:
             raise SettingError(
                 f"FOCUS_EXPORTS_DIR={str(exports)!r}: cannot make the run folder "
-                f"{self.path}: {error.strerror}; give a folder that this user may write to"
+                f"{path}: {error.strerror}; give a folder that this user may write to"
             ) from error
-        self._log = (self.path / "crawl.jsonl").open("a", encoding="utf-8")
-
-    def _make(self, parent: Path, *, named: bool) -> None:
-        parent.mkdir(parents=True, exist_ok=True)
-        for attempt in range(2, 1000):
-            try:
-                self.path.mkdir()
-                return
-            except FileExistsError:
-                if named:
-                    raise SettingError(
-                        f"FOCUS_RUN={self.name!r}: {self.path} is there already; "
-                        "give another name, or remove that folder"
-                    ) from None
-            # two crawls of one topic that start in the same second
-            self.path = parent / f"{self.name}-{attempt}"
-        raise SettingError(f"FOCUS_RUN: no free name for a run folder in {parent}")
 
     @property
     def items(self) -> Path:
@@ -76,18 +91,36 @@ class RunFolder:
         return self.path / "items.jsonl"
 
     @property
-    def parquet(self) -> Path:
-        """Where the items go as Parquet."""
-        return self.path / "items.parquet"
+    def crawl(self) -> Path:
+        """Where the fetched pages are logged."""
+        return self.path / "crawl.jsonl"
 
-    @property
-    def warc(self) -> Path:
-        """Where the fetched responses go."""
-        return self.path / "pages.warc.gz"
+    def free(self, stem: str, suffix: str) -> Path:
+        """Return the first of ``stem.suffix``, ``stem-2.suffix`` … that is not there."""
+        path, attempt = self.path / f"{stem}{suffix}", 1
+        while path.exists():
+            attempt += 1
+            path = self.path / f"{stem}-{attempt}{suffix}"
+        return path
 
-    def log(self, line: Mapping[str, Any]) -> None:
-        """Append one fetched page to ``crawl.jsonl``."""
-        self._log.write(json.dumps(line, ensure_ascii=False) + "\n")
+    def log(self, line: Mapping[str, Any], owner: Hashable) -> None:
+        """Append one fetched page to ``crawl.jsonl``; the owner is settled later."""
+        self._journals["crawl.jsonl"].append(json.dumps(line, ensure_ascii=False), owner)
+
+    def add_item(self, line: str, owner: Hashable | None) -> None:
+        """Append one item to ``items.jsonl``, for people to see at once."""
+        journal = self._journals["items.jsonl"]
+        journal.append(line, owner)
+        journal.flush()
+
+    def settled(self, owner: Hashable) -> None:
+        """Keep an owner's lines."""
+        for journal in self._journals.values():
+            journal.settled(owner)
+
+    def marks(self) -> dict[str, Any]:
+        """Hand all lines to the operating system, and return what a checkpoint keeps."""
+        return {name: journal.mark() for name, journal in self._journals.items()}
 
     def write_run(self, run: Mapping[str, Any]) -> None:
         """Write ``run.json``, whole or not at all."""
@@ -96,16 +129,20 @@ class RunFolder:
         draft.write_text(json.dumps(run, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         draft.replace(path)
 
-    def flush(self) -> None:
-        """Hand what was logged to the operating system."""
-        self._log.flush()
-
     def close(self) -> None:
-        """Close ``crawl.jsonl``; a second call does nothing."""
-        with suppress(ValueError):
-            self._log.close()
+        """Close the journals; a second call does nothing."""
+        for journal in self._journals.values():
+            journal.close()
 
 
 def utc_stamp() -> str:
     """Return the time now as a name that sorts: ``20261127T101500Z``."""
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+
+
+def _mark(kept: Any) -> Mark | None:
+    """Return a mark as JSON kept it."""
+    if kept is None:
+        return None
+    length, cuts = kept
+    return Mark(length, tuple((start, stop) for start, stop in cuts))

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import platform
-from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scrapy
 
-import focusspider
 from focusspider import stats
-from focusspider.errors import NotAPageError
+from focusspider.errors import NotAPageError, SettingError
 from focusspider.failures import Failures
 from focusspider.page import PageParser
 from focusspider.priority import to_score
 from focusspider.profile import TopicProfile
+from focusspider.record import CrawlRecord
 from focusspider.relevance import build_relevance
 from focusspider.relevance.base import Judgement
 from focusspider.runfolder import RunFolder
+from focusspider.runreport import run_report
 from focusspider.strategies import build_strategy
 from focusspider.targets import Targets
 from focusspider.text import Analyzer
@@ -31,6 +28,7 @@ from focusspider.text import Analyzer
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
@@ -51,7 +49,6 @@ DEFAULT_STRATEGY = "hub-seeking"
 #: ``place``, where it stands in the queue if not by that priority, and ``apart``, which
 #: tells requests with ``dont_filter`` from others of their URL.
 META = "focus"
-_RECENT = 100  # pages of the harvest rate that shows how it goes now
 #: Of the responses of every crawl of the process: a response belongs to one of them.
 _visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
 
@@ -98,6 +95,8 @@ class Session:
         the FOCUS_* settings, and all
     run
         name of the run's folder; ``FOCUS_RUN`` comes first
+    saved
+        what :meth:`state` gave the last checkpoint of an interrupted crawl, to go on with
     """
 
     def __init__(
@@ -107,10 +106,11 @@ class Session:
         config: FocusConfig,
         settings: BaseSettings,
         run: str | None = None,
+        saved: Mapping[str, Any] | None = None,
     ) -> None:
         self.topic = topic
         self.config = config
-        self._settings = settings
+        self.settings = settings
         if topic.strategy is not None:
             self.strategy_name, params = topic.strategy, topic.strategy_params
             where = topic.place("strategy")
@@ -147,18 +147,18 @@ class Session:
         self.begun = False
         if not topic.target_urls:
             self.begin()
-        self.fetched = 0
-        self.relevant = 0
-        self.recent: deque[bool] = deque(maxlen=_RECENT)
-        self._trail: list[tuple[str, int]] = [("", 0)]  # n -> (url, parent's n)
-        self._digests: dict[bytes, int] = {}
+        self.record = CrawlRecord()
         self._stats: StatsCollector | None = None
-        self._started = datetime.now(UTC)
+        self._counted: Mapping[str, Any] = {}  # before an interruption
+        self.started = datetime.now(UTC)
         self.stored: Container[str] | None = None  # all that may be asked for; None: the web
         self.folder: RunFolder | None = None
-        if config.run_folder:
-            self.folder = RunFolder(config.exports_dir, topic.name, config.run or run)
-            self.folder.write_run(self._run(stop_reason=None))
+        if saved is not None:
+            self._restore(saved)
+        elif config.run_folder:
+            self.folder = RunFolder.make(config.exports_dir, topic.name, config.run or run)
+        if self.folder is not None:
+            self.folder.write_run(run_report(self, stop_reason=None))
 
     @staticmethod
     def of(crawler: Crawler) -> Session | None:
@@ -182,6 +182,21 @@ class Session:
         return None if pages is None else max(0, pages - self.fetched)
 
     @property
+    def fetched(self) -> int:
+        """How many pages the crawl has had."""
+        return self.record.fetched
+
+    @property
+    def relevant(self) -> int:
+        """How many of them were relevant."""
+        return self.record.relevant
+
+    @property
+    def counts(self) -> Mapping[str, Any]:
+        """What the statistics hold so far; nothing before the crawl begins."""
+        return self._stats.get_stats() if self._stats else {}
+
+    @property
     def stats(self) -> StatsCollector:
         """The crawl's statistics; they exist when the first component is built."""
         assert self._stats is not None
@@ -190,6 +205,8 @@ class Session:
     @stats.setter
     def stats(self, collector: StatsCollector) -> None:
         self._stats = self.failures.stats = self.targets.stats = collector
+        for key, value in self._counted.items():
+            collector.set_value(key, value)
 
     def visit(self, response: Response) -> Visit:
         """Parse and judge a response, once, and write it into the crawl's log."""
@@ -208,14 +225,12 @@ class Session:
             judgement = Judgement(0.0, False, f"no page: {error}")
         link: dict[str, Any] = response.meta.get(META) or {}
         parent = int(link.get("parent", 0))
-        self.fetched += 1
-        n = self.fetched
-        self._trail.append((response.url, parent))
+        n, digest, first = self.record.add(
+            response.url, parent, response.body, owner=response.request
+        )
+        self.record.judged(judgement.relevant)
         self.stats.inc_value(stats.PAGE_FETCHED)
-        self.relevant += judgement.relevant
-        self.recent.append(judgement.relevant)
         self.stats.inc_value(stats.PAGE_RELEVANT if judgement.relevant else stats.PAGE_IRRELEVANT)
-        first = self._digests.setdefault(hashlib.blake2b(response.body, digest_size=16).digest(), n)
         if first != n:
             self.stats.inc_value(stats.PAGE_DUPLICATE_CONTENT)
         visit = Visit(
@@ -227,25 +242,33 @@ class Session:
             depth=int(response.meta.get("depth", 0)),
             link=link,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            duplicate_of=self._trail[first][0] if first != n else None,
+            duplicate_of=self.record.url(first) if first != n else None,
         )
         if page is not None:
             self.strategy.observe(page, judgement)
         if self.folder is not None:
-            self.folder.log(self._line(visit, response.status))
+            line = self._line(visit, response.status, digest)
+            self.folder.log(line, owner=response.request)
         return visit
 
-    def _line(self, visit: Visit, status: int) -> dict[str, Any]:
+    def settled(self, request: Request) -> None:
+        """Keep what a request has brought: it will not be fetched again."""
+        self.record.settled(request)
+        if self.folder is not None:
+            self.folder.settled(request)
+
+    def _line(self, visit: Visit, status: int, digest: str) -> dict[str, Any]:
         line = {
             "n": visit.n,
             "url": visit.url,
-            "parent": self._trail[visit.parent][0] or None,
+            "parent": self.record.url(visit.parent),
             "anchor": visit.link.get("anchor"),
             "depth": visit.depth,
             "priority": visit.link.get("priority"),
             "relevance": round(visit.judgement.relevance, 6),
             "relevant": visit.judgement.relevant,
             "status": status,
+            "digest": digest,
         }
         if self.config.crawl_log_times:
             line["time"] = visit.time
@@ -259,15 +282,6 @@ class Session:
         state = visit.link.get("state")
         return self.strategy.score(visit.page, tuple(state) if state is not None else None)
 
-    def path(self, visit: Visit) -> list[str]:
-        """Return the URLs that led to a page, from the seed to its parent."""
-        urls = []
-        n = visit.parent
-        while n:
-            url, n = self._trail[n]
-            urls.append(url)
-        return urls[::-1]
-
     def item_fields(self, visit: Visit, response: Response) -> dict[str, Any]:
         """Return the fields of the item of a visited page."""
         priority = visit.link.get("priority")
@@ -278,7 +292,7 @@ class Session:
             "relevant": visit.judgement.relevant,
             "why": visit.judgement.why,
             "depth": visit.depth,
-            "path": self.path(visit),
+            "path": self.record.path(visit.parent),
             "anchor": visit.link.get("anchor"),
             "score": None if priority is None else round(to_score(priority), 6),
             "strategy": self.strategy_name,
@@ -308,42 +322,42 @@ class Session:
             return "no_page"
         return None
 
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps of the crawl, JSON-safe."""
+        return {
+            "topic": self.topic.name,
+            "strategy": self.strategy_name,
+            "folder": None if self.folder is None else str(self.folder.path.absolute()),
+            "marks": None if self.folder is None else self.folder.marks(),
+            "record": self.record.state(),
+            "started": self.started.isoformat(),
+            "stats": {k: v for k, v in self.counts.items() if k.startswith("focus/")},
+        }
+
+    def _restore(self, saved: Mapping[str, Any]) -> None:
+        """Go on with an interrupted crawl, in its folder."""
+        for key, now in (("topic", self.topic.name), ("strategy", self.strategy_name)):
+            if saved[key] != now:
+                raise SettingError(
+                    f"JOBDIR={self.settings['JOBDIR']!r} holds a crawl with the {key} "
+                    f"{saved[key]!r}, and this one has {now!r}; go on with the same, or take "
+                    "another JOBDIR"
+                )
+        self.started = datetime.fromisoformat(saved["started"])
+        self._counted = saved["stats"]
+        if saved["folder"] is None:
+            return
+        path = Path(saved["folder"])
+        if not path.is_dir():
+            raise SettingError(
+                f"JOBDIR={self.settings['JOBDIR']!r} holds a crawl whose run folder {path} is "
+                "gone; put it back, or begin anew in another JOBDIR"
+            )
+        self.folder = RunFolder(path, saved["marks"])
+        self.record.restore(saved["record"], self.folder.crawl)
+
     def close(self, reason: str) -> None:
         """Write how the crawl went."""
         if self.folder is not None:
             self.folder.close()
-            self.folder.write_run(self._run(stop_reason=reason))
-
-    def _run(self, *, stop_reason: str | None) -> dict[str, Any]:
-        counts = self._stats.get_stats() if self._stats else {}
-        return {
-            "topic": self.topic.to_dict(),
-            "strategy": self.strategy_name,
-            "strategy_params": self.strategy_params,
-            "seed": self.config.seed,
-            "fetched": self.fetched,
-            "relevant": self.relevant,
-            "harvest_rate": round(self.relevant / self.fetched, 6) if self.fetched else None,
-            "stop_reason": stop_reason,
-            "started": self._started.isoformat(timespec="seconds"),
-            "ended": None
-            if stop_reason is None
-            else datetime.now(UTC).isoformat(timespec="seconds"),
-            "settings": self._recorded_settings(),
-            "versions": {
-                "focusspider": focusspider.__version__,
-                "scrapy": scrapy.__version__,
-                "numpy": np.__version__,
-                "python": platform.python_version(),
-            },
-            "stats": {
-                key: value
-                for key, value in sorted(counts.items())
-                if isinstance(value, int | float | str)
-            },
-        }
-
-    def _recorded_settings(self) -> dict[str, Any]:
-        names = ("CONCURRENT_REQUESTS", "CONCURRENT_REQUESTS_PER_DOMAIN", "DOWNLOAD_DELAY",
-                 "DEPTH_LIMIT", "ROBOTSTXT_OBEY", "USER_AGENT")  # fmt: skip
-        return {name: self._settings.get(name) for name in names} | self.config.to_dict()
+            self.folder.write_run(run_report(self, stop_reason=reason))

@@ -18,8 +18,8 @@ ORDER = """
     errors priority registry keytable onemessage stats config
     urls hostile markup links stopwords text sites topicvalues topic page profile
     linkgraph webgraph relevance models strategies
-    frontier failures targets journal runfolder items session
-    payload engine politeness scope leases scheduler scoring middleware robots retryafter
+    frontier failures targets journal runfolder record items runreport session
+    exactjson payload engine politeness scope leases scheduler scoring middleware robots retryafter
     pipelines exporters monitor spiders search replay evaluation commands addon settings
 """.split()  # noqa: SIM905 - a table to read
 

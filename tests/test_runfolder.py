@@ -17,28 +17,28 @@ def test_two_runs_of_one_second_have_two_folders(tmp_path: Path, monkeypatch) ->
     monkeypatch.setattr("focusspider.runfolder.utc_stamp", lambda: "20261127T101500Z")
     names = []
     for _ in range(3):
-        folder = RunFolder(tmp_path, "clocks")
+        folder = RunFolder.make(tmp_path, "clocks")
         folder.close()
         names.append(folder.path.name)
     assert names == ["20261127T101500Z", "20261127T101500Z-2", "20261127T101500Z-3"]
 
 
 def test_a_named_run_never_overwrites(tmp_path: Path) -> None:
-    RunFolder(tmp_path, "clocks", "first").close()
+    RunFolder.make(tmp_path, "clocks", "first").close()
     with pytest.raises(SettingError, match=r"FOCUS_RUN='first': .*/clocks/first is there already"):
-        RunFolder(tmp_path, "clocks", "first")
+        RunFolder.make(tmp_path, "clocks", "first")
 
 
 def test_exports_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SettingError, match="FOCUS_EXPORTS_DIR="):
-        RunFolder(tmp_path / "file", "clocks")
+        RunFolder.make(tmp_path / "file", "clocks")
 
 
 def test_the_log_is_lines_of_json_and_the_run_is_replaced_whole(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path, "clocks", "first")
-    folder.log({"n": 1, "url": "http://a.example/é"})
-    folder.log({"n": 2, "url": "http://a.example/\u2028"})
+    folder = RunFolder.make(tmp_path, "clocks", "first")
+    folder.log({"n": 1, "url": "http://a.example/é"}, owner="a")
+    folder.log({"n": 2, "url": "http://a.example/\u2028"}, owner="b")
     folder.write_run({"fetched": 0})
     folder.write_run({"fetched": 2})
     folder.close()
@@ -46,7 +46,39 @@ def test_the_log_is_lines_of_json_and_the_run_is_replaced_whole(tmp_path: Path) 
     lines = (folder.path / "crawl.jsonl").read_bytes().split(b"\n")
     assert [json.loads(line)["n"] for line in lines if line] == [1, 2]
     assert json.loads((folder.path / "run.json").read_bytes()) == {"fetched": 2}
-    assert sorted(path.name for path in folder.path.iterdir()) == ["crawl.jsonl", "run.json"]
+    assert sorted(path.name for path in folder.path.iterdir()) == [
+        "crawl.jsonl",
+        "items.jsonl",
+        "run.json",
+    ]
+
+
+def test_what_cannot_be_appended_to_is_numbered(tmp_path: Path) -> None:
+    folder = RunFolder.make(tmp_path, "clocks", "first")
+    names = []
+    for _ in range(3):
+        path = folder.free("pages", ".warc.gz")
+        path.touch()
+        names.append(path.name)
+    folder.close()
+    assert names == ["pages.warc.gz", "pages-2.warc.gz", "pages-3.warc.gz"]
+
+
+def test_a_run_goes_on_where_its_marks_say(tmp_path: Path) -> None:
+    folder = RunFolder.make(tmp_path, "clocks", "first")
+    folder.log({"n": 1}, owner="a")
+    folder.add_item('{"n": 1}', owner="a")
+    folder.settled("a")
+    folder.log({"n": 2}, owner="b")
+    folder.add_item('{"n": 2}', owner="b")
+    folder.add_item('{"n": 0}', owner=None)
+    marks = json.loads(json.dumps(folder.marks()))
+    folder.log({"n": 3}, owner="c")
+    folder.close()
+    again = RunFolder(folder.path, marks)
+    again.close()
+    assert again.crawl.read_text() == '{"n": 1}\n'
+    assert again.items.read_text() == '{"n": 1}\n{"n": 0}\n'
 
 
 def test_a_stamp_sorts() -> None:

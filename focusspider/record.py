@@ -1,0 +1,99 @@
+"""What a crawl remembers of its pages: their numbers, where they came from, what they held."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+    from pathlib import Path
+
+__all__ = ["CrawlRecord"]
+
+_RECENT = 100  # pages of the harvest rate that shows how it goes now
+_DIGEST_BYTES = 8
+
+
+class _Page(NamedTuple):
+    url: str
+    parent: int  # number of the page whose link led here, 0 for none
+
+
+class CrawlRecord:
+    """The pages of a crawl by their number in the order of fetching, from 1.
+
+    A page that a crash has lost is fetched again under a number of its own; the one that
+    it had stays known, since links that it brought may carry it.
+    """
+
+    def __init__(self) -> None:
+        self.fetched = 0
+        self.relevant = 0
+        self.recent: deque[bool] = deque(maxlen=_RECENT)
+        self._pages: dict[int, _Page] = {}
+        self._last = 0
+        self._first_with: dict[bytes, int] = {}
+        self._open: dict[Hashable, int] = {}
+
+    def add(self, url: str, parent: int, body: bytes, *, owner: Hashable) -> tuple[int, str, int]:
+        """Give a page its number; return it, the digest, and the first page with that digest."""
+        self._last += 1
+        n = self._last
+        digest = hashlib.blake2b(body, digest_size=_DIGEST_BYTES).digest()
+        first = self._first_with.setdefault(digest, n)
+        self._pages[n] = _Page(url, parent)
+        self._open[owner] = n
+        self.fetched += 1
+        return n, digest.hex(), first
+
+    def judged(self, relevant: bool) -> None:
+        """Count a judgement."""
+        self.relevant += relevant
+        self.recent.append(relevant)
+
+    def settled(self, owner: Hashable) -> None:
+        """Note that a page will not be fetched again."""
+        self._open.pop(owner, None)
+
+    def url(self, n: int) -> str | None:
+        """Return the URL of a page by its number; None for 0."""
+        page = self._pages.get(n)
+        return page.url if page else None
+
+    def path(self, n: int) -> list[str]:
+        """Return the URLs from the seed to a page, the page's own last; none for 0."""
+        urls = []
+        while page := self._pages.get(n):
+            urls.append(page.url)
+            n = page.parent
+        return urls[::-1]
+
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps, JSON-safe; the rest is in ``crawl.jsonl``."""
+        lost = sorted(self._open.values())
+        return {"last": self._last, "open": [(n, *self._pages[n]) for n in lost]}
+
+    def restore(self, state: Mapping[str, Any], log: Path) -> None:
+        """Take up what a checkpoint kept, and what ``crawl.jsonl`` holds of settled pages."""
+        self._last = state["last"]
+        parents: dict[str, int] = {}
+        waiting: list[tuple[int, str | None]] = []
+        for n, url, parent in state["open"]:
+            self._pages[n] = _Page(url, parent)
+            parents.setdefault(url, n)
+        with log.open(encoding="utf-8") as lines:
+            for text in lines:
+                line = json.loads(text)
+                n = line["n"]
+                self._pages[n] = _Page(line["url"], 0)
+                parents[line["url"]] = n
+                waiting.append((n, line["parent"]))
+                self._first_with.setdefault(bytes.fromhex(line["digest"]), n)
+                self.fetched += 1
+                self.judged(line["relevant"])
+        for n, url in waiting:
+            if url is not None:
+                self._pages[n] = self._pages[n]._replace(parent=parents.get(url, 0))

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from focusspider.record import CrawlRecord
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def line(record: CrawlRecord, n: int, digest: str, parent: int) -> str:
+    return json.dumps(
+        {"n": n, "url": record.url(n), "parent": record.url(parent), "relevant": n == 2,
+         "digest": digest}
+    )  # fmt: skip
+
+
+def test_a_crawl_is_remembered_by_numbers() -> None:
+    record = CrawlRecord()
+    seed, _, first = record.add("http://a/", 0, b"one", owner="s")
+    assert (seed, first) == (1, 1)
+    child, digest, first = record.add("http://a/b", seed, b"two", owner="c")
+    twin, twins, first = record.add("http://a/c", child, b"two", owner="t")
+    assert (first, twins) == (child, digest)
+    assert record.path(twin) == ["http://a/", "http://a/b", "http://a/c"]
+    assert record.path(0) == []
+    assert record.url(0) is None
+
+
+def test_it_goes_on_after_a_crash(tmp_path: Path) -> None:
+    """Three pages were fetched, and the second was not settled: its child knows it still."""
+    record = CrawlRecord()
+    log = tmp_path / "crawl.jsonl"
+    rows = []
+    for url, parent, body, owner in (
+        ("http://a/", 0, b"one", "s"),
+        ("http://a/b", 1, b"two", "c"),
+        ("http://a/c", 1, b"three", "t"),
+    ):
+        n, digest, _ = record.add(url, parent, body, owner=owner)
+        record.judged(relevant=n == 2)
+        rows.append(line(record, n, digest, parent))
+    record.settled("s")
+    record.settled("t")
+    state = json.loads(json.dumps(record.state()))
+    log.write_text(rows[0] + "\n" + rows[2] + "\n")
+
+    again = CrawlRecord()
+    again.restore(state, log)
+    assert (again.fetched, again.relevant) == (2, 0)
+    assert again.path(3) == ["http://a/", "http://a/c"]
+    n, _, first = again.add("http://a/b", 1, b"three", owner="c")
+    assert n == 4, "numbers are not used twice"
+    assert first == 3, "what is the same is still known"
+    assert again.path(2) == ["http://a/", "http://a/b"], "links that it brought carry its number"
