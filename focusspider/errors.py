@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "BenchmarkError",
     "FocusError",
     "FrontierError",
     "MissingExtraError",
@@ -22,6 +23,7 @@ __all__ = [
     "SettingError",
     "TopicError",
     "UnknownNameError",
+    "UnserializableError",
 ]
 
 
@@ -31,6 +33,10 @@ class FocusError(Exception):
 
 class TopicError(FocusError, ValueError):
     """A topic cannot be used: mend the file or the argument that the message names."""
+
+
+class BenchmarkError(FocusError, ValueError):
+    """A benchmark cannot be run: mend the file or the option that the message names."""
 
 
 class SettingError(FocusError, ValueError):
@@ -57,6 +63,10 @@ class ReplayError(FocusError, ValueError):
 
 class FrontierError(FocusError, RuntimeError):
     """A frontier cannot be opened or used: the message says which and why."""
+
+
+class UnserializableError(FocusError, ValueError):
+    """A request cannot be written down or read back: keep it in memory, or do without."""
 
 
 class MissingExtraError(FocusError, ImportError):

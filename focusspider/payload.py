@@ -1,12 +1,21 @@
-"""What waits in the frontier: a link as a few bytes, or a Request."""
+"""What waits in the frontier: a link as a few bytes, or a Request.
+
+A Request is written down where it can be, so that it outlives the process: as JSON (see
+:mod:`focusspider.exactjson`), with its callbacks by the names of the spider's methods.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request
+from scrapy.utils.misc import load_object
+from scrapy.utils.request import request_from_dict
 
+from focusspider import exactjson, stats
+from focusspider.errors import UnserializableError
 from focusspider.priority import to_score
 from focusspider.session import META
 
@@ -14,13 +23,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrapy import Spider
+    from scrapy.statscollectors import StatsCollector
 
     from focusspider.frontier import Entry
 
-__all__ = ["ScoredLink", "in_words", "link_request", "pack", "unpack"]
+__all__ = [
+    "RequestWriter",
+    "ScoredLink",
+    "dump_request",
+    "in_words",
+    "link_request",
+    "load_request",
+    "pack",
+    "unpack",
+]
+
+logger = logging.getLogger(__name__)
 
 #: Characters of an anchor that wait with a link: enough for a log line and an item.
 _ANCHOR_KEPT = 200
+#: What a plain Request has where nothing was said, and so need not be written.
+_DEFAULTS = {**Request("http://a.example/").to_dict(), "url": None}
 
 
 class ScoredLink(NamedTuple):
@@ -42,10 +65,13 @@ def unpack(entry: Entry, spider: Spider) -> Request:
     """Return the Request of a leased entry.
 
     A link's is answered by the spider's ``parse``; a spider may have a method
-    ``link_failed`` for those that bring no page.
+    ``link_failed`` for those that bring no page. Raises :class:`UnserializableError` for a
+    written Request that the spider no longer understands.
     """
     if isinstance(entry.payload, Request):
         return entry.payload
+    if entry.payload.startswith(b"{"):
+        return load_request(entry.payload, spider)
     url, depth, parent, anchor, state, explain = json.loads(entry.payload)
     focus: dict[str, Any] = {"priority": entry.priority, "parent": parent, "anchor": anchor}
     if state is not None:
@@ -60,6 +86,81 @@ def link_request(url: str, spider: Spider, depth: int, focus: dict[str, Any]) ->
     return Request(
         url, errback=getattr(spider, "link_failed", None), meta={"depth": depth, META: focus}
     )
+
+
+def dump_request(request: Request, spider: Spider) -> bytes:
+    """Return a Request as JSON, from which :func:`load_request` makes an equal one.
+
+    Raises :class:`UnserializableError` that says why it can't be written: a callback that
+    is no method of the spider, or a value that JSON can't hold (its place is named).
+    """
+    try:
+        fields = request.to_dict(spider=spider)
+    except ValueError as error:  # a lambda, or the method of another object
+        raise UnserializableError(f"{request}: {error}") from None
+    if type(request) is Request:
+        fields = {name: value for name, value in fields.items() if not _is_default(name, value)}
+    elif _request_class(fields["_class"]) is not type(request):
+        raise UnserializableError(f"{request}: its class {fields['_class']} can't be imported")
+    return exactjson.dumps(fields, str(request))
+
+
+def _is_default(name: str, value: Any) -> bool:
+    default = _DEFAULTS[name]
+    return type(value) is type(default) and bool(value == default)
+
+
+def load_request(data: bytes, spider: Spider) -> Request:
+    """Return the Request that :func:`dump_request` wrote.
+
+    Raises :class:`UnserializableError` where the spider has no such method any more, or
+    the bytes are not those of a Request.
+    """
+    fields = exactjson.loads(data)
+    try:
+        if "_class" in fields and _request_class(fields["_class"]) is None:
+            raise ValueError(f"{fields['_class']} is no class of requests")
+        return request_from_dict(fields, spider=spider)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UnserializableError(f"{data[:60]!r} makes no request: {error}") from None
+
+
+def _request_class(path: str) -> type[Request] | None:
+    try:
+        found = load_object(path)
+    except (ImportError, NameError, ValueError):
+        return None
+    return found if isinstance(found, type) and issubclass(found, Request) else None
+
+
+class RequestWriter:
+    """Makes payloads of Requests for a frontier that outlives its process.
+
+    A Request that can't be written waits in memory, is counted, and the first one's reason
+    is logged.
+    """
+
+    def __init__(self, spider: Spider, stats_collector: StatsCollector) -> None:
+        self._spider = spider
+        self._stats = stats_collector
+        self._warned = False
+
+    def payload(self, request: Request) -> bytes | Request:
+        """Return a Request as bytes, or as it is where that can't be."""
+        try:
+            return dump_request(request, self._spider)
+        except UnserializableError as error:
+            self._stats.inc_value(stats.FRONTIER_UNSERIALIZABLE)
+            if not self._warned:
+                self._warned = True
+                logger.warning(
+                    "A request waits in memory only, and is lost if the process dies: %s. Give "
+                    "it a method of the spider as callback, and JSON values in meta and "
+                    "cb_kwargs. Others like it are counted under %s.",
+                    error,
+                    stats.FRONTIER_UNSERIALIZABLE,
+                )
+            return request
 
 
 def in_words(entry: Entry, request: Request) -> str:
