@@ -12,9 +12,11 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 
 from focusspider import onemessage
+from focusspider.checkpoint import Saved
 from focusspider.config import FocusConfig, is_folder_name
 from focusspider.errors import SettingError, TopicError
 from focusspider.exporters import ParquetItemExporter, WarcWriter
+from focusspider.frontier.opening import open_job
 from focusspider.middleware import FocusMiddleware
 from focusspider.pipelines import ItemJournal
 from focusspider.replay.handler import ReplayDownloadHandler
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FocusAddon"]
 
+_SCHEDULER = "focusspider.scheduler.FocusScheduler"
 #: Next to the spider, so that links and scores are ours before Scrapy's own middlewares
 #: see the Requests (the nearest of those, depth, is at 900).
 _MIDDLEWARE_ORDER = 950
@@ -62,7 +65,7 @@ class FocusAddon:
         """Check the input, and set the components."""
         onemessage.install()
         config = FocusConfig.from_settings(settings)
-        settings.set("SCHEDULER", "focusspider.scheduler.FocusScheduler", priority="addon")
+        settings.set("SCHEDULER", _SCHEDULER, priority="addon")
         for middleware, order in _DOWNLOADER_MIDDLEWARES.items():
             settings.setdefault_in_component_priority_dict(
                 "DOWNLOADER_MIDDLEWARES", middleware, order
@@ -93,7 +96,19 @@ class FocusAddon:
                 f"{name} = True needs the run's folder, and FOCUS_RUN_FOLDER = False; "
                 "leave one of them out"
             )
-        self.session = Session(topic=topic, config=config, settings=settings, run=job)
+        frontier = None
+        if settings["JOBDIR"] and settings["SCHEDULER"] == _SCHEDULER:
+            frontier = open_job(settings["JOBDIR"], config)
+        saved = Saved.of(frontier) if frontier else None
+        self.session = Session(
+            topic=topic,
+            config=config,
+            settings=settings,
+            run=job,
+            saved=saved.session if saved else None,
+            memory=saved.memory if saved else None,
+        )
+        self.session.job = frontier
         if config.replay and config.replay_missing == "refuse":
             self.session.stored = Holdings(self._archive)
         settings.setdefault_in_component_priority_dict(

@@ -7,9 +7,12 @@ on with a public substitute: a little later, or a little less exact, but never w
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +23,17 @@ if TYPE_CHECKING:
     from scrapy.core.scheduler import BaseScheduler
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+    from scrapy.utils.asyncio import CallLaterResult
 
-__all__ = ["in_progress", "scheduler_of", "slot_defaults", "wake", "warn_of_unused"]
+__all__ = [
+    "Waker",
+    "in_progress",
+    "scheduler_of",
+    "slot_defaults",
+    "stop",
+    "wake",
+    "warn_of_unused",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +62,35 @@ def wake(engine: ExecutionEngine | None) -> bool:
     return True
 
 
+class Waker:
+    """Makes the engine ask again at the earliest of the times that it was given."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._timer: CallLaterResult | None = None
+        self._due = 0.0
+
+    def wake_in(self, seconds: float) -> None:
+        """Make the engine ask again in so many seconds, or before."""
+        due = time.monotonic() + seconds
+        if self._timer is not None:
+            if self._due <= due:
+                return
+            self._timer.cancel()
+        self._due = due
+        self._timer = call_later(seconds, self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        wake(self._crawler.engine)
+
+    def cancel(self) -> None:
+        """Let the engine sleep: the crawl is over."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
 def in_progress(engine: ExecutionEngine) -> AbstractSet[Request]:
     """Return the requests that the engine is not yet done with.
 
@@ -63,6 +104,13 @@ def in_progress(engine: ExecutionEngine) -> AbstractSet[Request]:
         return requests
     scraping = engine.scraper.slot.active if engine.scraper.slot else set()
     return engine.downloader.active | scraping
+
+
+def stop(crawler: Crawler, reason: str) -> None:
+    """Close the crawl's spider, as soon as what is on its way has come to its end."""
+    engine = crawler.engine
+    if engine is not None and engine.spider is not None:
+        deferred_from_coro(engine.close_spider_async(reason=reason))
 
 
 def scheduler_of(engine: ExecutionEngine) -> BaseScheduler | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from focusspider.frontier import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from scrapy import Request
 
@@ -40,12 +40,22 @@ class Leases:
     It is the frontier's :class:`~focusspider.frontier.HostFilter` too: a host is ready
     where it may be asked now, and where what was asked of it already leaves a page of its
     limit.
+
+    ``settled`` is told each request that will not come back.
     """
 
-    def __init__(self, frontier: Frontier, politeness: Politeness, scope: Scope) -> None:
+    def __init__(
+        self,
+        frontier: Frontier,
+        politeness: Politeness,
+        scope: Scope,
+        *,
+        settled: Callable[[Request], None] | None = None,
+    ) -> None:
         self._frontier = frontier
         self._politeness = politeness
         self._scope = scope
+        self._settled = settled
         self._of: dict[Request, _Lease] = {}
         self._by_fingerprint: dict[bytes, _Lease] = {}
 
@@ -147,6 +157,8 @@ class Leases:
                 continue
             del self._by_fingerprint[lease.fingerprint]
             self._frontier.settle(lease.fingerprint, lease.outcome)
+            if self._settled is not None:
+                self._settled(request)
 
     def _give_back(self, lease: _Lease) -> None:
         """Let its host bring another page in its place, where it brought none."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
 
 from focusspider import stats
+from focusspider.engine import stop
 from focusspider.errors import UnknownNameError
 from focusspider.items import PageItem, fill
 from focusspider.page import Link
@@ -69,6 +71,8 @@ class FocusMiddleware:
             raise NotConfigured("no topic")
         assert crawler.stats is not None
         session.stats = crawler.stats
+        if session.folder is not None:
+            session.folder.failed = partial(_cannot_write, crawler)
         middleware = cls(session, crawler)
         crawler.signals.connect(middleware._closed, signals.spider_closed)
         return middleware
@@ -204,6 +208,12 @@ class FocusMiddleware:
 
     def _closed(self, reason: str) -> None:
         self._session.close(reason)
+
+
+def _cannot_write(crawler: Crawler, error: OSError) -> None:
+    """End a crawl that cannot write what it finds."""
+    logger.error("The crawl stops: its run folder cannot be written: %s", error)
+    stop(crawler, "disk_error")
 
 
 class _View(NamedTuple):

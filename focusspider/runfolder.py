@@ -15,6 +15,7 @@ Run folder contents
 
 from __future__ import annotations
 
+import contextlib
 import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from focusspider.errors import SettingError
 from focusspider.journal import Journal, Mark
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Callable, Hashable, Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["RunFolder", "utc_stamp"]
@@ -44,6 +45,10 @@ class RunFolder:
 
     def __init__(self, path: Path, marks: Mapping[str, Any] | None = None) -> None:
         self.path = path
+        #: whether something could not be written, such as on a full disk
+        self.broken = False
+        #: is told the error, once
+        self.failed: Callable[[OSError], None] | None = None
         self._journals = {
             name: Journal(path / name, _mark((marks or {}).get(name)))
             for name in ("crawl.jsonl", "items.jsonl")
@@ -105,13 +110,15 @@ class RunFolder:
 
     def log(self, line: Mapping[str, Any], owner: Hashable) -> None:
         """Append one fetched page to ``crawl.jsonl``; the owner is settled later."""
-        self._journals["crawl.jsonl"].append(json.dumps(line, ensure_ascii=False), owner)
+        with self._guard():
+            self._journals["crawl.jsonl"].append(json.dumps(line, ensure_ascii=False), owner)
 
     def add_item(self, line: str, owner: Hashable | None) -> None:
         """Append one item to ``items.jsonl``, for people to see at once."""
         journal = self._journals["items.jsonl"]
-        journal.append(line, owner)
-        journal.flush()
+        with self._guard():
+            journal.append(line, owner)
+            journal.flush()
 
     def settled(self, owner: Hashable) -> None:
         """Keep an owner's lines."""
@@ -120,19 +127,37 @@ class RunFolder:
 
     def marks(self) -> dict[str, Any]:
         """Hand all lines to the operating system, and return what a checkpoint keeps."""
-        return {name: journal.mark() for name, journal in self._journals.items()}
+        marks: dict[str, Any] = {}
+        with self._guard():
+            for name, journal in self._journals.items():
+                marks[name] = journal.mark()
+        return marks
 
     def write_run(self, run: Mapping[str, Any]) -> None:
         """Write ``run.json``, whole or not at all."""
         path = self.path / "run.json"
         draft = path.with_suffix(".json.part")
-        draft.write_text(json.dumps(run, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        draft.replace(path)
+        text = json.dumps(run, ensure_ascii=False, indent=2) + "\n"
+        with self._guard():
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(path)
 
     def close(self) -> None:
         """Close the journals; a second call does nothing."""
         for journal in self._journals.values():
-            journal.close()
+            with self._guard():
+                journal.close()
+
+    @contextlib.contextmanager
+    def _guard(self) -> Iterator[None]:
+        """End the crawl where a file can't be written, and not with an error a page."""
+        try:
+            yield
+        except OSError as error:
+            self.broken = True
+            failed, self.failed = self.failed, None
+            if failed is not None:
+                failed(error)
 
 
 def utc_stamp() -> str:

@@ -12,7 +12,6 @@ It is useful without the rest of focusspider: with ``SCHEDULER =
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from collections import Counter
@@ -21,15 +20,25 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
-from scrapy.utils.asyncio import call_later
 
 from focusspider import stats
+from focusspider.checkpoint import Checkpoints, Saved
 from focusspider.config import FocusConfig
-from focusspider.engine import in_progress, scheduler_of, slot_defaults, wake, warn_of_unused
+from focusspider.engine import (
+    Waker,
+    in_progress,
+    scheduler_of,
+    slot_defaults,
+    stop,
+    wake,
+    warn_of_unused,
+)
 from focusspider.frontier import Entry, Outcome
-from focusspider.frontier.memory import MemoryFrontier
+from focusspider.frontier.guarded import GuardedFrontier
+from focusspider.frontier.opening import memory_frontier, open_job
+from focusspider.identity import Identity
 from focusspider.leases import Leases
-from focusspider.payload import ScoredLink, in_words, pack, unpack
+from focusspider.payload import RequestWriter, ScoredLink, in_words, pack, unpack
 from focusspider.politeness import Politeness
 from focusspider.priority import around_scores, request_priority
 from focusspider.scope import Scope
@@ -42,7 +51,6 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
-    from scrapy.utils.asyncio import CallLaterResult
 
     from focusspider.frontier import Frontier
 
@@ -83,15 +91,18 @@ class FocusScheduler(BaseScheduler):
         self.frontier = frontier
         self.politeness = politeness
         self.scope = scope
-        self.fingerprinter = fingerprinter
+        self._identity = Identity(fingerprinter)
         self.session = session
         self._crawler = crawler
         self._explain = explain
-        self._leases = Leases(frontier, politeness, scope)
+        self._leases = Leases(
+            frontier, politeness, scope, settled=session.settled if session else None
+        )
         # one at a time means one page at a time: its links are pushed before the next lease
         self._serial = crawler.settings.getint("CONCURRENT_REQUESTS") == 1
-        self._timer: CallLaterResult | None = None
-        self._timer_due = 0.0
+        self._waker = Waker(crawler)
+        self._writer: RequestWriter | None = None
+        self._checkpoints: Checkpoints | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FocusScheduler:
@@ -104,10 +115,10 @@ class FocusScheduler(BaseScheduler):
         assert crawler.request_fingerprinter is not None
         downloader = crawler.engine.downloader
         topic = session.topic if session else None
-        return cls(
-            frontier=MemoryFrontier(
-                max_size=config.frontier_max, host_share=config.frontier_host_share
-            ),
+        frontier = _frontier(crawler, config, session)
+        saved = Saved.of(frontier) if isinstance(frontier, GuardedFrontier) else None
+        scheduler = cls(
+            frontier=frontier,
             politeness=Politeness(
                 slots=downloader.slots,
                 new_slot=slot_defaults(crawler),
@@ -127,6 +138,9 @@ class FocusScheduler(BaseScheduler):
             session=session,
             explain=config.explain,
         )
+        if saved is not None:
+            scheduler.scope.restore(saved.session["scope"])
+        return scheduler
 
     @classmethod
     def of(cls, crawler: Crawler) -> FocusScheduler | None:
@@ -139,6 +153,15 @@ class FocusScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         """Listen to what the downloader and the engine say of our requests."""
         self._spider = spider
+        if isinstance(self.frontier, GuardedFrontier):
+            self._writer = RequestWriter(spider, self._stats)
+            self._checkpoints = Checkpoints(
+                self.frontier,
+                session=self.session,
+                scope=self.scope,
+                settle=self._settle_finished,
+            )
+            self._checkpoints.start()
         connect = self._crawler.signals.connect
         connect(self._leases.reached_downloader, signals.request_reached_downloader)
         connect(self._leases.left_downloader, signals.request_left_downloader)
@@ -147,9 +170,10 @@ class FocusScheduler(BaseScheduler):
 
     def close(self, reason: str) -> None:
         """Settle what is finished, and count what is left."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._waker.cancel()
         self._settle_finished()
+        if self._checkpoints is not None:
+            self._checkpoints.stop()
         for key, value in zip(
             (
                 stats.FRONTIER_WAITING,
@@ -187,13 +211,12 @@ class FocusScheduler(BaseScheduler):
             self._leases.returned(request)
             self._stats.inc_value(stats.FRONTIER_RETURNED)
             return True
-        fingerprint = self._identity(self.fingerprinter.of_request(request), request)
+        fingerprint = self._identity.of(request)
         if "redirect_urls" in request.meta:
             self._redirected(request, request.meta["redirect_urls"][-1])
         host = self._host(request)
         if "retry_times" in request.meta and self._leases.is_retry(fingerprint, request):
-            entry = Entry(fingerprint, host, self._priority(request), request)
-            self._leases.again(entry, request)
+            self._leases.again(self._entry(fingerprint, host, request), request)
             self._stats.inc_value(stats.FRONTIER_RETRIED)
             return True
         reason = self._refusal(request)
@@ -201,8 +224,9 @@ class FocusScheduler(BaseScheduler):
             stats.count_reason(self._stats, stats.REQUEST_REFUSED, reason)
             return False
         if request.dont_filter:
-            fingerprint = self._apart(request)
-        if self.frontier.push([Entry(fingerprint, host, self._priority(request), request)]):
+            # the number grows with each request, also over restarts
+            fingerprint = self._identity.set_apart(request, sum(self.frontier.counts))
+        if self.frontier.push([self._entry(fingerprint, host, request)]):
             self._stats.inc_value(stats.REQUEST_SCHEDULED)
             return True
         known = (
@@ -236,7 +260,7 @@ class FocusScheduler(BaseScheduler):
             if reason:
                 refused[reason] += 1
                 continue
-            fingerprint = self.fingerprinter.of_url(link.url)
+            fingerprint = self._identity.of_url(link.url)
             payload = pack(link, depth, parent, state)
             entries.append(Entry(fingerprint, host, link.priority, payload))
         pushed = self.frontier.push(entries)
@@ -250,29 +274,18 @@ class FocusScheduler(BaseScheduler):
             wake(self._crawler.engine)
         return pushed
 
+    def _entry(self, fingerprint: bytes, host: str, request: Request) -> Entry:
+        priority = self._priority(request)  # which may note itself in the request
+        payload = self._writer.payload(request) if self._writer else request
+        return Entry(fingerprint, host, priority, payload)
+
     def _host(self, request: Request) -> str:
         assert self._crawler.engine is not None
         return str(self._crawler.engine.downloader.get_slot_key(request))
 
-    def _apart(self, request: Request) -> bytes:
-        """Give a request with ``dont_filter`` an identity of its own, as Scrapy has it.
-
-        It is fetched whether or not its URL is known, and does not make it known.
-        """
-        number = sum(self.frontier.counts)  # grows with each request, also over restarts
-        request.meta[META] = {**(request.meta.get(META) or {}), "apart": number}
-        return self._identity(self.fingerprinter.of_request(request), request)
-
-    def _identity(self, fingerprint: bytes, request: Request) -> bytes:
-        """Return the fingerprint of a request, or of another URL it had, in the frontier."""
-        number = (request.meta.get(META) or {}).get("apart") if request.dont_filter else None
-        if number is None:
-            return fingerprint
-        return hashlib.sha1(fingerprint + b"%d" % number, usedforsecurity=False).digest()
-
     def _redirected(self, request: Request, source: str) -> None:
         """Take leave of the URL that redirects to this request."""
-        self._leases.redirected(self._identity(self.fingerprinter.of_url(source), request))
+        self._leases.redirected(self._identity.of_earlier(source, request))
         if request.meta.get("download_slot") == host_of(source):
             del request.meta["download_slot"]  # the downloader's note of where it has been
 
@@ -354,17 +367,7 @@ class FocusScheduler(BaseScheduler):
         seconds = self.politeness.next_due()
         if seconds is None:
             return  # a host's slot is full: its next response wakes the engine
-        due = time.monotonic() + seconds
-        if self._timer is not None:
-            if self._timer_due <= due:
-                return
-            self._timer.cancel()
-        self._timer_due = due
-        self._timer = call_later(seconds, self._wake)
-
-    def _wake(self) -> None:
-        self._timer = None
-        wake(self._crawler.engine)
+        self._waker.wake_in(seconds)
 
     def _settle_finished(self) -> None:
         if self._leases:
@@ -378,3 +381,17 @@ class FocusScheduler(BaseScheduler):
         reason = self.session.stop_reason()
         if reason:
             raise CloseSpider(reason)
+
+
+def _frontier(crawler: Crawler, config: FocusConfig, session: Session | None) -> Frontier:
+    """Return the frontier of a job directory, which a session has opened, or one in memory."""
+    jobdir = crawler.settings["JOBDIR"]
+    if not jobdir:
+        return memory_frontier(config)
+    opened = session.job if session is not None else None
+
+    def failed(error: Exception) -> None:
+        logger.error("The crawl stops: %s", error)
+        stop(crawler, "frontier_error")
+
+    return GuardedFrontier(opened or open_job(jobdir, config), failed)

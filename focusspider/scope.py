@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Mapping
 
     from focusspider.topic import Limits, Sites
 
@@ -108,6 +108,15 @@ class Scope:
         """Give back a page that a host was asked for and did not bring."""
         if self._max_pages_per_host is not None:
             self._asked[host] -= 1
+
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps of the limits, JSON-safe."""
+        return {"hosts": sorted(self._hosts), "pages": self._pages}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what a checkpoint kept."""
+        self._hosts.update(state["hosts"])
+        self._pages.update(state["pages"])
 
     def _in_domains(self, host: str) -> bool:
         allowed = self._domain_allows.get(host)

@@ -28,6 +28,7 @@ from focusspider.text import Analyzer
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
+    from numpy.typing import NDArray
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from focusspider.config import FocusConfig
+    from focusspider.frontier.sqlite import SqliteFrontier
     from focusspider.page import Page
     from focusspider.strategies.base import LinkScores
     from focusspider.topic import Topic
@@ -97,6 +99,8 @@ class Session:
         name of the run's folder; ``FOCUS_RUN`` comes first
     saved
         what :meth:`state` gave the last checkpoint of an interrupted crawl, to go on with
+    memory
+        what its strategy had learnt
     """
 
     def __init__(
@@ -107,6 +111,7 @@ class Session:
         settings: BaseSettings,
         run: str | None = None,
         saved: Mapping[str, Any] | None = None,
+        memory: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
         self.topic = topic
         self.config = config
@@ -145,12 +150,14 @@ class Session:
         self.failures = Failures()
         self.targets = Targets(self.profile, self.parser)
         self.begun = False
+        self._memory = memory
         if not topic.target_urls:
             self.begin()
         self.record = CrawlRecord()
         self._stats: StatsCollector | None = None
         self._counted: Mapping[str, Any] = {}  # before an interruption
         self.started = datetime.now(UTC)
+        self.job: SqliteFrontier | None = None  # of a job directory, opened to see what it holds
         self.stored: Container[str] | None = None  # all that may be asked for; None: the web
         self.folder: RunFolder | None = None
         if saved is not None:
@@ -174,6 +181,16 @@ class Session:
         self.begun = True
         self.relevance.start(self.profile)
         self.strategy.start(self.profile, np.random.default_rng(self.config.seed))
+        if self._memory is not None and hasattr(self.strategy, "recall"):
+            self.strategy.recall(self._memory)
+        self._memory = None
+
+    def memory(self) -> Mapping[str, NDArray[Any]] | None:
+        """Return what the strategy has learnt, or None where it does not learn."""
+        if not (self.begun and hasattr(self.strategy, "memory")):
+            return None
+        learnt: Mapping[str, NDArray[Any]] = self.strategy.memory()
+        return learnt
 
     @property
     def remaining(self) -> int | None:

@@ -184,6 +184,14 @@ class SqliteFrontier:
             with explained(self._path):
                 self._database.close()
 
+    def abandon(self) -> None:
+        """Release the file, and drop what was not committed."""
+        self._unusable = self._unusable or f"frontier {self._path} is abandoned"
+        with explained(self._path):
+            if self._database.in_transaction:
+                self._database.rollback()
+            self._database.close()
+
     def _entry(self, slot: int) -> Entry:
         entry = self._index.entry(slot)
         if entry.payload is not _ON_DISK:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -87,6 +87,18 @@ class Strategy(Protocol):
 
     def rerank(self, frontier: FrontierView) -> Reranking | None:
         """Return new priorities for waiting requests, or None: nothing to change."""
+        ...
+
+
+class Learner(Protocol):
+    """What a strategy has besides that learns during the crawl, and survives its process."""
+
+    def memory(self) -> Mapping[str, NDArray[Any]]:
+        """Return what was learnt, as arrays; they are written with the crawl's checkpoints."""
+        ...
+
+    def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
+        """Take up what was learnt; called once, after ``start``."""
         ...
 
 

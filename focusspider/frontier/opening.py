@@ -1,0 +1,38 @@
+"""Which frontier a crawl has: in a job directory if there is one, else in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from focusspider.errors import FrontierError
+from focusspider.frontier.memory import MemoryFrontier
+from focusspider.frontier.sqlite import FILE_NAME, SqliteFrontier
+
+if TYPE_CHECKING:
+    from focusspider.config import FocusConfig
+
+__all__ = ["memory_frontier", "open_job"]
+
+
+def memory_frontier(config: FocusConfig) -> MemoryFrontier:
+    """Return a frontier that goes with its process."""
+    return MemoryFrontier(max_size=config.frontier_max, host_share=config.frontier_host_share)
+
+
+def open_job(jobdir: str, config: FocusConfig) -> SqliteFrontier:
+    """Open the frontier of a job directory, which is made if it is not there.
+
+    Raises :class:`FrontierError` where it cannot be used.
+    """
+    folder = Path(jobdir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FrontierError(
+            f"JOBDIR={jobdir!r} cannot be made: {error.strerror}; "
+            "give a folder that this user may write to"
+        ) from error
+    return SqliteFrontier(
+        folder / FILE_NAME, max_size=config.frontier_max, host_share=config.frontier_host_share
+    )
