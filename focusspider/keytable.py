@@ -22,6 +22,8 @@ __all__ = ["ABSENT", "KeyTable", "fingerprint_key"]
 #: What the table answers for a key that it does not hold; so it cannot be a value.
 ABSENT = -1
 _MASK64 = 2**64 - 1
+#: How many places of a table are moved at a time when it grows.
+_STRETCH = 65_536
 
 
 def fingerprint_key(fingerprint: bytes) -> int:
@@ -135,8 +137,8 @@ class KeyTable:
         self._shift = 64 - bits
         # At 5/8 full a key that is not here costs four probes on average.
         self._limit = capacity * 5 // 8
-        self._keys = array("Q", bytes(8 * capacity))
-        self._values = array("i", b"\xff" * (4 * capacity))
+        self._keys = array("Q", [0]) * capacity
+        self._values = array("i", [ABSENT]) * capacity
 
     def _homes(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
         spread = keys * np.uint64(self._multiplier)
@@ -145,23 +147,43 @@ class KeyTable:
     def _grow(self, length: int) -> None:
         """Make room for ``length`` keys.
 
-        In the order of their homes, a key's place is its home or the one after the place
-        of the key before it: a running maximum, so a million keys move in one go.
+        Homes are the top bits of the spread keys, so a larger table has them in the order
+        of the smaller one, run by run. In that order a key's place is its home, or the one
+        after the place of the key before it: a running maximum, for a stretch of runs at
+        a time. The few keys that have run over the end of a table are put in singly.
         """
-        used = np.frombuffer(self._values, dtype=np.int32) != ABSENT
-        keys = np.frombuffer(self._keys, dtype=np.uint64)[used]
-        values = np.frombuffer(self._values, dtype=np.int32)[used]
-        bits = 64 - self._shift
+        old_keys, old_values, old_shift = self._keys, self._values, self._shift
+        keys = np.frombuffer(old_keys, dtype=np.uint64)
+        values = np.frombuffer(old_values, dtype=np.int32)
+        bits = 64 - old_shift
         while length > (1 << bits) * 5 // 8:
             bits += 1
         self._allocate(bits)
-        homes = self._homes(keys)
-        order = np.argsort(homes, kind="stable")
-        ranks = np.arange(len(keys))
-        places = np.maximum.accumulate(homes[order] - ranks) + ranks
-        inside = places <= self._mask
-        np.frombuffer(self._keys, dtype=np.uint64)[places[inside]] = keys[order[inside]]
-        np.frombuffer(self._values, dtype=np.int32)[places[inside]] = values[order[inside]]
-        self._length = int(np.count_nonzero(inside))
-        for place in order[~inside].tolist():  # the few that run over the end start again
-            self.put(int(keys[place]), int(values[place]))
+        new_keys = np.frombuffer(self._keys, dtype=np.uint64)
+        new_values = np.frombuffer(self._values, dtype=np.int32)
+        single: list[int] = []  # places in the old table
+        start, free = 0, 0  # of the old table, of the new one
+        while start < len(old_values):
+            end = min(start + _STRETCH, len(old_values))
+            while end < len(old_values) and old_values[end] != ABSENT:
+                end += 1
+            used = start + np.flatnonzero(values[start:end] != ABSENT)
+            homes = self._homes(keys[used])
+            order = np.argsort(homes, kind="stable")
+            used, homes = used[order], homes[order]
+            over = homes >> (old_shift - self._shift) > used
+            if over.any():
+                single += used[over].tolist()
+                used, homes = used[~over], homes[~over]
+            ranks = np.arange(len(used))
+            places = np.maximum.accumulate(np.maximum(homes - ranks, free)) + ranks
+            inside = places <= self._mask
+            new_keys[places[inside]] = keys[used[inside]]
+            new_values[places[inside]] = values[used[inside]]
+            single += used[~inside].tolist()
+            start = end
+            if len(places):
+                free = int(places[-1]) + 1
+        self._length -= len(single)
+        for place in single:
+            self.put(old_keys[place], old_values[place])

@@ -32,8 +32,10 @@ def test_it_holds_what_a_dict_holds(steps: list[tuple[int, int | None]]) -> None
     assert table.lookup(asked).tolist() == [*truth.values(), ABSENT, ABSENT]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_growing_and_forgetting_many(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(6))
+def test_growing_and_forgetting_many(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed % 2:
+        monkeypatch.setattr("focusspider.keytable._STRETCH", 16)
     rng = random.Random(seed)
     table, truth = KeyTable(), dict[int, int]()
     for number in range(20_000):

@@ -108,15 +108,10 @@ class HostQueues:
         columns = self._slots.column
         hosts = columns("hosts")[slots]
         inverse = PRIORITY_MAX - columns("priorities")[slots]
-        near = inverse <= np.frombuffer(self._edges, dtype=np.int64)[hosts]
-        changed = zip(
-            hosts[near].tolist(),
-            inverse[near].tolist(),
-            columns("ids")[slots[near]].tolist(),
-            strict=True,
-        )
-        del hosts, inverse
-        for host, high, low in changed:
+        near = np.flatnonzero(inverse <= np.frombuffer(self._edges, dtype=np.int64)[hosts])
+        near = near[np.argsort(hosts[near], kind="stable")]  # what is one host's is near in memory
+        hosts, inverse, ids = hosts[near], inverse[near], columns("ids")[slots[near]]
+        for host, high, low in zip(hosts.tolist(), inverse.tolist(), ids.tolist(), strict=True):
             self._queue(host, high << ID_BITS | low)
 
     def remove(self, host: int) -> None:

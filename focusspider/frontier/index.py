@@ -34,7 +34,7 @@ _BATCH = 256
 _DONE, _DROPPED = -2, -3
 _FINISHED = {Outcome.DONE: _DONE, Outcome.DROPPED: _DROPPED}
 #: From this share of the waiting requests on, queues are made anew when priorities change.
-_REBUILD_SHARE = 8
+_REBUILD_SHARE = 3
 
 
 class Changes(NamedTuple):
