@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
+
+from selectolax.lexbor import LexborCSSSelector
 
 from focusspider.markup import BLOCKS
 from focusspider.urls import BaseURL, RefusedURLError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from selectolax.lexbor import LexborNode
 
-    from selectolax.lexbor import LexborHTMLParser, LexborNode
-
-__all__ = ["AGGREGATIONS", "TAG_PATH_DEPTH", "Limits", "Link", "LinkReader", "folded"]
+__all__ = [
+    "AGGREGATIONS",
+    "LINKS",
+    "TAG_PATH_DEPTH",
+    "Limits",
+    "Link",
+    "LinkReader",
+    "folded",
+    "select",
+]
 
 #: Aggregation nodes (hub-seeking 4.4): a link's parent, the parent of that, the nearest
 #: block-level ancestor, or the body, which is also called the root.
@@ -23,7 +33,12 @@ AGGREGATIONS = ("parent", "grandparent", "block", "body", "root")
 TAG_PATH_DEPTH = 24
 TAG_PATH_NAME = 80
 
-_SELECTOR = "a, area, frame, iframe, link, meta"
+#: Elements that lead somewhere; a selector.
+LINKS = "a, area, frame, iframe, link, meta"
+_Attributes = Mapping[str, "str | None"]
+_IN_TEXT = frozenset(["a", "area", "frame", "iframe"])
+# A parser would make one of its own at its first query, which takes longer than parsing.
+_SELECTOR: LexborCSSSelector = LexborCSSSelector()  # type: ignore[no-untyped-call]
 # HTML standard, "shared declarative refresh steps": a time, a separator, the URL.
 _REFRESH = re.compile(
     r"\s*[\d.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
@@ -107,15 +122,14 @@ class LinkReader:
         self._paths: dict[int, str] = {}
         self._contexts: dict[int, str] = {}
 
-    def read(self, tree: LexborHTMLParser, within: str = "") -> None:
-        """Add the links of a tree, or of one element of it; it must not change meanwhile."""
+    def read(self, root: LexborNode, elements: str = LINKS) -> None:
+        """Add the links under the root of a tree, which must not change meanwhile."""
         # Nodes are told apart by address, and another tree may be where the last one was.
         self._paths.clear()
         self._contexts.clear()
-        root = tree.css_first(within) if within else tree
-        for node in root.css(_SELECTOR) if root is not None else ():
+        for node in select(root, elements):
             attributes = node.attributes
-            kind, href = _target(node, attributes)
+            kind, href = _target(node.tag or "", attributes)
             if href is None:
                 continue
             if len(self.links) >= self._limits.links:
@@ -129,17 +143,20 @@ class LinkReader:
             if url != self._own:
                 self._add(node, attributes, kind, url)
 
-    def _add(
-        self, node: LexborNode, attributes: Mapping[str, str | None], kind: str, url: str
-    ) -> None:
-        in_text = kind in {"a", "area", "frame", "iframe"}
+    def _add(self, node: LexborNode, attributes: _Attributes, kind: str, url: str) -> None:
+        parent = node.parent
+        context = path = ""
+        if parent is not None:
+            path = self._path(parent)
+            if kind in _IN_TEXT:
+                context = self._context(parent)
         rel = attributes.get("rel")
         self.links.append(
             Link(
                 url,
                 self._anchor(node, attributes),
-                self._context(node) if in_text else "",
-                self._tag_path(node, attributes),
+                context,
+                _joined(path, node.tag or "", attributes),
                 rel.lower() if rel else "",
                 len(self.links),
                 kind,
@@ -154,7 +171,7 @@ class LinkReader:
         self._budget -= len(text)
         return folded(text, limit)
 
-    def _anchor(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str:
+    def _anchor(self, node: LexborNode, attributes: _Attributes) -> str:
         anchor = self.text(node, self._limits.anchor)
         if anchor:
             return anchor
@@ -163,69 +180,67 @@ class LinkReader:
             if anchor:
                 return anchor
         if node.first_child is not None:
-            for image in node.css("img"):
+            for image in select(node, "img"):
                 held = image.attributes
                 anchor = folded(held.get("alt") or held.get("title") or "", self._limits.anchor)
                 if anchor:
                     return anchor
         return ""
 
-    def _context(self, node: LexborNode) -> str:
-        at = self._aggregation_node(node)
-        if at is None:
-            return ""
-        key = at.mem_id
+    def _context(self, parent: LexborNode) -> str:
+        node = parent if self._aggregation == "parent" else self._aggregation_node(parent)
+        key = node.mem_id
         context = self._contexts.get(key)
         if context is None:
-            context = self._contexts[key] = self.text(at, self._limits.context)
+            context = self._contexts[key] = self.text(node, self._limits.context)
         return context
 
-    def _aggregation_node(self, node: LexborNode) -> LexborNode | None:
-        parent = node.parent
-        if parent is None or self._aggregation == "parent":
-            return parent
+    def _aggregation_node(self, node: LexborNode) -> LexborNode:
         if self._aggregation == "grandparent":
-            above = parent.parent
-            return above if above is not None and above.is_element_node else parent
+            above = node.parent
+            return above if above is not None and above.is_element_node else node
         if self._aggregation == "block":
-            while parent.tag not in BLOCKS:
-                above = parent.parent
-                if above is None:
-                    break
-                parent = above
-            return parent
-        return node.parser.body
-
-    def _tag_path(self, node: LexborNode, attributes: Mapping[str, str | None]) -> str:
-        parent = node.parent
-        return _joined(self._path(parent) if parent is not None else "", node, attributes)
+            at: LexborNode | None = node
+            while at is not None and at.tag not in BLOCKS:
+                at = at.parent
+            return at or node
+        return node.parser.body or node
 
     def _path(self, node: LexborNode) -> str:
-        path = ""
-        below: list[LexborNode] = []
+        """Return the tag path of a node, and remember those of all above it."""
+        path = self._paths.get(node.mem_id)
+        if path is not None:
+            return path
+        below = []
         at: LexborNode | None = node
         while at is not None and at.is_element_node:
-            known = self._paths.get(at.mem_id)
-            if known is not None:
-                path = known
+            key = at.mem_id
+            path = self._paths.get(key)
+            if path is not None:
                 break
-            below.append(at)
+            below.append((key, at))
             at = at.parent
-        for at in reversed(below):
-            path = self._paths[at.mem_id] = _joined(path, at, at.attributes)
+        path = path or ""
+        for key, at in reversed(below):
+            path = self._paths[key] = _joined(path, at.tag or "", at.attributes)
         return path
 
 
-def _target(node: LexborNode, attributes: Mapping[str, str | None]) -> tuple[str, str | None]:
+def select(root: LexborNode, selector: str) -> list[LexborNode]:
+    """Return the nodes under a root that a CSS selector finds, in their order."""
+    found: list[LexborNode] = _SELECTOR.find(selector, root)
+    return found
+
+
+def _target(tag: str, attributes: _Attributes) -> tuple[str, str | None]:
     """Return the kind of a link and its href; no href where the element is no link."""
-    tag = node.tag or ""
     if tag in {"a", "area"}:
         for name in ("href", "xlink:href"):
             if name in attributes:
                 return tag, attributes[name] or ""
         return tag, None
     if tag == "meta":
-        return "refresh", _refresh(node, attributes)
+        return "refresh", _refresh(attributes)
     if tag == "link":
         relations = (attributes.get("rel") or "").lower().split()
         for kind in ("next", "canonical"):
@@ -235,25 +250,21 @@ def _target(node: LexborNode, attributes: Mapping[str, str | None]) -> tuple[str
     return tag, attributes.get("src")
 
 
-def _refresh(node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
+def _refresh(attributes: _Attributes) -> str | None:
     if (attributes.get("http-equiv") or "").strip().lower() != "refresh":
-        return None
-    # As Scrapy does, not the one that a page has for browsers without scripts.
-    if node.parent is not None and node.parent.tag == "noscript":
         return None
     match = _REFRESH.match(attributes.get("content") or "")
     return (match[1] or match[2] or match[3] or None) if match else None
 
 
-def _joined(path: str, node: LexborNode, attributes: Mapping[str, str | None]) -> str:
-    """Return a tag path, longer by the name of a node."""
-    name = node.tag or ""
+def _joined(path: str, tag: str, attributes: _Attributes) -> str:
+    """Return a tag path, longer by one element."""
     classes = attributes.get("class")
     if classes:
-        name = ".".join([name, *classes.replace("/", "_").split()])[:TAG_PATH_NAME]
+        tag = ".".join([tag, *classes.replace("/", "_").split()])[:TAG_PATH_NAME]
     if path.count("/") >= TAG_PATH_DEPTH - 1:
         path = path.partition("/")[2]
-    return f"{path}/{name}" if path else name
+    return f"{path}/{tag}" if path else tag
 
 
 def folded(text: str, limit: int | None = None) -> str:
@@ -262,9 +273,10 @@ def folded(text: str, limit: int | None = None) -> str:
     >>> folded(" a  b\n c ", 4)
     'a b'
     """
-    if limit is None:
-        return " ".join(text.split())
-    if len(text) > 4 * limit:  # whitespace is rarely more than three quarters of a text
-        text = text[: 4 * limit]
-    text = " ".join(text.split())
-    return text if len(text) <= limit else text[:limit].rstrip()
+    if limit is not None and len(text) > 4 * limit:
+        text = text[: 4 * limit]  # whitespace is rarely more than three quarters of a text
+    text = text.strip()
+    # The space is the only whitespace that is printable.
+    if "  " in text or not text.isprintable():
+        text = " ".join(text.split())
+    return text if limit is None or len(text) <= limit else text[:limit].rstrip()

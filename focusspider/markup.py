@@ -12,7 +12,7 @@ import re
 from html import escape
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-__all__ = ["BLOCKS", "decoded", "prepared", "without_frames"]
+__all__ = ["BLOCKS", "Prepared", "decoded", "prepared", "without_frames"]
 
 #: Elements that begin a line of their own, or a cell.
 BLOCKS = frozenset(
@@ -124,19 +124,66 @@ def _separating(names: Iterable[str]) -> re.Pattern[str]:
 _SEPARATED = _separating(BLOCKS | {"br", "iframe", "img", "input"})
 
 
-def prepared(html: str) -> str:
+class Prepared(NamedTuple):
+    """Markup for a parser: that of the page, and of what it has for browsers without scripts."""
+
+    page: str
+    noscript: str
+
+
+def prepared(html: str) -> Prepared:
     """Return markup whose tree has the same elements, and spaces where blocks meet.
 
     The space may fall into an attribute or a script that holds markup as text, and into
     tables and preformatted text; neither a URL without ``<`` nor folded text shows it.
+    What is in ``<noscript>`` is apart: without scripts, an element that is left open in it
+    would have the rest of the page in it. A link that is left open ends at the next block,
+    where a parser would open it again, and again in every block after it.
 
-    >>> prepared("<li>a<b>c</b><LI>b<td>c</td>")
+    >>> prepared("<li>a<b>c</b><LI>b<td>c</td>").page
     ' <li>a<b>c</b> <LI>b <td>c </td>'
+    >>> prepared("<a href=x>y<p><a href=z>w</a>").page
+    '<a href=x>y</a> <p><a href=z>w</a>'
     """
     html = html.replace("\0", "")
     if is_hostile(html):
         html = flat(html)
-    return _SEPARATED.sub(" <", html)
+    noscript = ""
+    if any(spelling in html for spelling in _NOSCRIPTS):
+        html, noscript = _apart(_NOSCRIPT.split(html))
+    if len(_LINK.findall(html)) > len(_LINK_END.findall(html)):
+        first, *others = _BEFORE_LINK.split(html)
+        html = first + "".join(map(_closed_link, others))
+    return Prepared(_SEPARATED.sub(" <", html), _SEPARATED.sub(" <", noscript))
+
+
+_NOSCRIPT = re.compile(r"<(/?)noscript\b[^<>]*>", re.IGNORECASE)
+# Looking for these is a hundred times faster than making the source lower-case.
+_NOSCRIPTS = ("<noscript", "<NOSCRIPT", "<NoScript", "<Noscript", "<noScript")
+_LINK = re.compile(r"<[Aa]\s")
+_BEFORE_LINK = re.compile(r"(?=<[Aa]\s)")
+_LINK_END = re.compile(r"</[Aa][\s>]")
+
+
+def _apart(pieces: list[str]) -> tuple[str, str]:
+    """Part what is within ``<noscript>``, as far as it is closed, from what is not."""
+    outside = [pieces[0]]
+    inside: list[str] = []
+    for place in range(1, len(pieces), 2):
+        slash, piece = pieces[place : place + 2]
+        closed = not slash and pieces[place + 2 : place + 3] == ["/"]
+        (inside if closed else outside).append(piece)
+    return " ".join(outside), " ".join(inside)
+
+
+def _closed_link(piece: str) -> str:
+    """End a link before the next block, where it has no end; ``piece`` is up to the next."""
+    if _LINK_END.search(piece):
+        return piece
+    block = _SEPARATED.search(piece, piece.find(">") + 1)
+    if block is None:
+        return piece
+    return f"{piece[: block.start()]}</a>{piece[block.start() :]}"
 
 
 def without_frames(html: str) -> str:

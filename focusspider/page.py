@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from focusspider.errors import UnknownNameError
-from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded
+from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded, select
 from focusspider.markup import decoded, prepared, without_frames
 from focusspider.text import Analyzer, Terms, language_name
 from focusspider.urls import MAX_URL_LENGTH, BaseURL, RefusedURLError
@@ -24,16 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from scrapy.http import Response
+    from selectolax.lexbor import LexborNode
 
 __all__ = ["AGGREGATIONS", "Link", "Page", "PageParser"]
 
 # No text for reading, or, for browsers without frames, markup as one raw text.
 _UNREAD = "script, style, template, noembed, noframes"
-# Shown by a script, if at all; their links are worth following all the same.
-_HIDDEN = "[hidden], noscript"
+# Shown by a script, if at all; its links are worth following all the same.
+_HIDDEN = "[hidden]"
 #: Characters of a title, a heading or a meta element, and number of headings.
 MAX_TITLE = 2_000
 MAX_HEADINGS = 1_000
+#: Titles that are looked at for one that is not of a drawing.
+MAX_TITLES = 100
 
 
 class Page:
@@ -189,34 +192,36 @@ class PageParser:
         encoding: str = "utf-8",
         language: str | None = None,
     ) -> Page:
-        html = prepared(html)
-        tree = _tree(html)
+        source = prepared(html)
+        root = _tree(source.page)
         own = BaseURL(url, self.max_url_length, encoding)
         reader = LinkReader(
-            _base(tree, own),
+            _base(root, own),
             own.url,
             aggregation=self.aggregation,
             limits=self.limits,
             budget=self.max_size + 4 * len(html),
         )
-        title = _title(tree, reader)
-        reader.read(tree)
-        content = tree
-        if tree.body is None:  # a frameset
-            content = _tree(without_frames(html))
-            reader.read(content, "body")
+        title = _title(root, reader)
+        reader.read(root)
+        content = root
+        if root.parser.body is None:  # a frameset
+            content = _tree(without_frames(source.page))
+            reader.read(content, "body a, body area, body iframe")
+        if source.noscript:  # without the frames and refreshes of trackers
+            reader.read(_tree(source.noscript), "a, area")
         headings = [
             reader.text(node, MAX_TITLE)
-            for node in content.css("h1, h2, h3, h4, h5, h6")[:MAX_HEADINGS]
+            for node in select(content, "h1, h2, h3, h4, h5, h6")[:MAX_HEADINGS]
         ]
         _remove(content, _HIDDEN)
-        body = content.body
-        meta = _meta(tree)
+        body = content.parser.body
+        meta = _meta(root)
         return Page(
             url,
             analyzer=self.analyzer,
             status=status,
-            language=_language(tree, meta, language),
+            language=_language(root, meta, language),
             title=title,
             headings=headings,
             description=folded(meta.get("description", ""), MAX_TITLE),
@@ -227,52 +232,55 @@ class PageParser:
         )
 
 
-def _tree(html: str) -> LexborHTMLParser:
-    tree = LexborHTMLParser(html.encode("utf-8", "replace"))
-    _remove(tree, _UNREAD)
-    for frame in reversed(tree.css("iframe")):
+def _tree(html: str) -> LexborNode:
+    """Return the root of a tree without what is not for reading."""
+    root = LexborHTMLParser(html.encode("utf-8", "replace")).root
+    assert root is not None  # a parser of HTML makes one of anything
+    _remove(root, _UNREAD)
+    for frame in reversed(select(root, "iframe")):  # they hold text for browsers without frames
         if frame.first_child is not None:
             frame.first_child.decompose()
-    return tree
+    return root
 
 
-def _remove(tree: LexborHTMLParser, selector: str) -> None:
-    for node in reversed(tree.css(selector)):  # those within others first
+def _remove(root: LexborNode, selector: str) -> None:
+    for node in reversed(select(root, selector)):  # those within others first
         node.decompose()
 
 
-def _base(tree: LexborHTMLParser, own: BaseURL) -> BaseURL:
+def _base(root: LexborNode, own: BaseURL) -> BaseURL:
     """Return what links are relative to: the first ``<base>``, if it leads anywhere."""
-    node = tree.css_first("base[href]")
-    if node is not None:
+    for node in select(root, "base[href]")[:1]:
         with contextlib.suppress(RefusedURLError):
             return BaseURL(own.resolve(node.attributes["href"] or ""), own.max_length, own.encoding)
     return own
 
 
-def _title(tree: LexborHTMLParser, reader: LinkReader) -> str:
-    """Take the title out of a tree: in broken markup it may be in the body."""
-    for node in tree.css("title"):
-        if node.parent is not None and node.parent.tag in {"head", "body"}:
+def _title(root: LexborNode, reader: LinkReader) -> str:
+    """Take the title out of a tree; in broken markup it may be in the body."""
+    for node in select(root, "title")[:MAX_TITLES]:
+        above = node.parent
+        while above is not None and above.tag not in {"svg", "body", "head"}:
+            above = above.parent
+        if above is None or above.tag != "svg":
             title = reader.text(node, MAX_TITLE)
             node.decompose()
             return title
     return ""
 
 
-def _meta(tree: LexborHTMLParser) -> dict[str, str]:
+def _meta(root: LexborNode) -> dict[str, str]:
     """Return the content of the page's meta elements by their name, the first of each."""
     found: dict[str, str] = {}
-    for node in tree.css("meta[content]"):
+    for node in select(root, "meta[content]"):
         attributes = node.attributes
         name = attributes.get("name") or attributes.get("http-equiv") or ""
         found.setdefault(name.strip().lower(), attributes["content"] or "")
     return found
 
 
-def _language(tree: LexborHTMLParser, meta: dict[str, str], header: str | None) -> str | None:
-    root = tree.root
-    attributes = root.attributes if root is not None and root.tag == "html" else {}
+def _language(root: LexborNode, meta: dict[str, str], header: str | None) -> str | None:
+    attributes = root.attributes
     for declared in (
         attributes.get("lang"),
         attributes.get("xml:lang"),

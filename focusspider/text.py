@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import Stemmer
 
@@ -207,17 +207,13 @@ def _tokens(text: str) -> list[bytes]:
 
 
 def _count(text: str, stems: _Stems) -> Terms:
-    terms = Terms()
-    for token, count in Counter(_tokens(text)).items():
-        stem = stems[token]
-        if not stem:
-            continue
-        if isinstance(stem, str):
-            terms[stem] = terms.get(stem, 0) + count
-        else:
-            for part in stem:
-                terms[part] = terms.get(part, 0) + count
-    return terms
+    counts: dict[Any, int] = Counter(map(stems.__getitem__, _tokens(text)))
+    counts.pop("", None)
+    for several in [stem for stem in counts if stem.__class__ is tuple]:
+        count = counts.pop(several)
+        for stem in several:
+            counts[stem] = counts.get(stem, 0) + count
+    return Terms(counts)
 
 
 class _Stems(dict[bytes, "str | tuple[str, ...]"]):
