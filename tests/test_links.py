@@ -103,7 +103,10 @@ def test_what_is_no_link(html) -> None:
         ("<iframe src=x title=One>no</iframe>", "One"),
         ("<link rel=next href=x title=One>", "One"),
         ("<a href=x>One<a href=c.html>no", "One"),
-        ("<p><a href=x>One<p>two", "One"),  # the parser opens it again in the next paragraph
+        ("<p><a href=x>One<p>no", "One"),
+        ("<a href=x><b>One</b></abbr> two<a href=y>no<p>no", "One two"),
+        ("<a href=x><div>One</div> two</a><p>no", "One two"),
+        ("<A HREF=x>One<IMG SRC=y><LI><A NAME=y>no</A>", "One"),
         ("<a href=x>" + "One " * 3_000 + "</a>", ("One " * 250).strip()),
     ],
     ids=lambda value: value[:40],
@@ -139,6 +142,14 @@ def test_contexts(aggregation, first, second) -> None:
 def test_an_unknown_aggregation_lists_the_known() -> None:
     with pytest.raises(UnknownNameError, match=r"'parents'.*did you mean 'parent'.*root"):
         PageParser(analyzer=ANALYZER, aggregation="parents")
+
+
+def test_a_link_that_is_left_open_is_one_link() -> None:
+    found = links("<a href=x>one<p>two<ul><li>three<li><a href=y>four</ul><p>five")
+    assert [(link.anchor, link.context) for link in found] == [
+        ("one", "one two three four five"),
+        ("four", "four"),
+    ]
 
 
 def test_links_under_one_node_share_their_context() -> None:

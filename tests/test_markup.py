@@ -81,14 +81,14 @@ def test_what_is_no_page(kind, content_type, body, reason) -> None:
 @pytest.mark.parametrize("name", sorted(BLOCKS - {"frameset", "title"}))
 def test_a_space_stands_where_blocks_meet(name) -> None:
     for tag in (name, name.upper()):
-        prepared_ = prepared(f"a<{tag}>b</{tag}>c<{tag} class=x>d")
+        prepared_ = prepared(f"a<{tag}>b</{tag}>c<{tag} class=x>d").page
         assert prepared_ == f"a <{tag}>b </{tag}>c <{tag} class=x>d"
 
 
-@pytest.mark.parametrize("name", "a abbr b big em i font span strong sub u code link x-p".split())  # noqa: SIM905
+@pytest.mark.parametrize("name", "abbr b big em i font span strong sub u code link x-p".split())  # noqa: SIM905
 def test_inline_elements_join_words(name) -> None:
     html = f"a<{name}>b</{name}>c<{name.upper()} class=x>d"
-    assert prepared(html) == html
+    assert prepared(html).page == html
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_inline_elements_join_words(name) -> None:
         "<!DOCTYPE html><html><head><title>a</title></head><body>b</body></html>",
         "<frameset><frame src=a><noframes><p>b</noframes></frameset>",
         "<select><option>a<option>b</select><pre>\n a</pre>",
-        "<a href='x'><div>a</div></a><p><a href=y>b<p>c",
+        "<a href='x'><div>a</div></a><p><a href=y>b</a><p>c",
         "<script>if (a <p>) b = '<div>'</script><style>p {}</style>",
         "<ruby>a<rt>b</ruby><svg><p>a</svg><math><mi>a</math>",
     ],
@@ -109,11 +109,27 @@ def test_spaces_change_no_tree(html) -> None:
         nodes = LexborHTMLParser(source).css("*")
         return [(n.tag, n.attributes, n.parent.tag if n.parent else None) for n in nodes]
 
-    assert elements(prepared(html)) == elements(html)
+    assert elements(prepared(html).page) == elements(html)
 
 
 def test_nul_bytes_are_no_text() -> None:
-    assert prepared("<a hr\0ef=x>y\0z</a>") == "<a href=x>yz</a>"
+    assert prepared("<a hr\0ef=x>y\0z</a>").page == "<a href=x>yz</a>"
+
+
+@pytest.mark.parametrize(
+    ("html", "page", "noscript"),
+    [
+        ("a<noscript>b</noscript>c", "a c", "b"),
+        ("a<NOSCRIPT class=x><p>b</noscript >c", "a c", " <p>b"),
+        ("a<noscript>b</noscript>c<noscript>d</noscript>e", "a c e", "b d"),
+        ("a<noscript>b", "a b", ""),
+        ("a</noscript>b", "a</noscript>b", ""),
+        ("a<noscript>b<noscript>c</noscript>d", "a b d", "c"),
+        ("a<noscripts>b", "a<noscripts>b", ""),
+    ],
+)
+def test_noscript_is_apart(html, page, noscript) -> None:
+    assert prepared(html) == (page, noscript)
 
 
 @pytest.mark.parametrize(
