@@ -23,10 +23,9 @@ Job directory contents
 Commits
 -------
 Everything since the last commit is one transaction, and a commit happens only in
-:meth:`~SqliteFrontier.push` (after many rows), :meth:`~SqliteFrontier.flush` and
-:meth:`~SqliteFrontier.close`. So a page and its links are never torn apart by a crash if
-its links are pushed before it is settled; and what is remembered right before or after a
-``settle``, with no push in between, is committed with it.
+:meth:`~SqliteFrontier.flush` and :meth:`~SqliteFrontier.close`: never in the middle of a
+page, and never without what is to be remembered with it. So whoever calls ``flush``
+decides what belongs together, and how much a crash can undo.
 """
 
 from __future__ import annotations
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
 __all__ = ["FILE_NAME", "SqliteFrontier"]
 
 FILE_NAME = "frontier.sqlite"
-#: So many rows are committed by ``push`` itself, if nobody called ``flush`` before.
-_ROWS_A_COMMIT = 10_000
 _ROWS_A_READ = 50_000
 #: Stands in the index for a payload that is in the database.
 _ON_DISK = object()
@@ -92,7 +89,6 @@ class SqliteFrontier:
         self._path = path
         self._index = Index(max_size=max_size, host_share=host_share)
         self._unusable = ""  # or why
-        self._uncommitted = 0  # rows
         self._evicted_written = 0
         self._reranked = False
         self._database = open_database(path)
@@ -119,8 +115,6 @@ class SqliteFrontier:
         changes = self._index.push(entries)
         self._put(dict.fromkeys((*changes.new, *changes.raised)))
         self._delete(changes.evicted)
-        if self._uncommitted >= _ROWS_A_COMMIT:
-            self.flush()
         return len(changes.new)
 
     def lease(self, n: int, ready: HostFilter) -> list[Entry]:
@@ -168,7 +162,6 @@ class SqliteFrontier:
             self._evicted_written = evicted
         if self._database.in_transaction:
             self._execute("COMMIT")
-            self._uncommitted = 0
 
     def close(self, reason: str) -> None:
         """Commit, and release the file. Counts and view can still be read."""
@@ -229,7 +222,6 @@ class SqliteFrontier:
             self._execute("BEGIN IMMEDIATE")
         with self._explained():
             self._database.executemany(statement, rows)
-        self._uncommitted += len(rows)
 
     def _execute(self, statement: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
         with self._explained():

@@ -91,14 +91,19 @@ def test_what_was_not_committed_is_undone_as_a_whole(path: Path) -> None:
     frontier.close("finished")
 
 
-def test_a_long_push_commits_by_itself_and_a_settle_does_not(path: Path) -> None:
+def test_nothing_is_committed_before_it_is_said(path: Path) -> None:
+    """Not by many rows either, which the database has to write before the commit."""
     frontier = SqliteFrontier(path)
-    frontier.push([entry(n) for n in range(25_000)])
-    for given in frontier.lease(12_000, always()):
+    frontier.push([entry(1)])
+    frontier.flush()
+    frontier.push([entry(n, payload=bytes(1_000)) for n in range(2, 30_000)])
+    frontier.remember("strategy", bytes(20_000_000))
+    for given in frontier.lease(10, always()):
         frontier.settle(given.fingerprint, Outcome.DONE)
     crash(frontier)
     frontier = SqliteFrontier(path)
-    assert frontier.counts == Counts(waiting=25_000, leased=0, done=0, dropped=0, evicted=0)
+    assert frontier.counts == Counts(waiting=1, leased=0, done=0, dropped=0, evicted=0)
+    assert frontier.recall("strategy") is None
     frontier.close("finished")
 
 
