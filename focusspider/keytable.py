@@ -1,7 +1,7 @@
-"""A map from 64-bit keys to small integers, at a tenth of the memory of a dict.
+"""A map from 64-bit keys to small integers, at a quarter of the memory of a dict.
 
 The crawl keeps a key for every URL that it has ever met, so what a key costs decides how
-long it can run. A dict of integers takes about 120 bytes a key; this table takes 19 to 38.
+long it can run. A dict of a million integers takes 110 bytes a key, this table 25 (19 to 38).
 It is an open-addressing hash table with linear probing (Knuth, The Art of Computer
 Programming, volume 3, section 6.4, algorithms L and R), in two arrays.
 """

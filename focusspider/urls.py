@@ -307,7 +307,8 @@ class Fingerprinter:
     request_fingerprinter : object
         ``crawler.request_fingerprinter``. Where it is Scrapy's own class, a URL that is
         canonical as it stands gets the same SHA1 without a Request. With any other class
-        each URL goes through a Request.
+        each URL goes through a Request, and what is not 20 bytes long, as the frontier
+        takes it, is hashed once more.
     """
 
     def __init__(self, request_fingerprinter: _RequestFingerprinter | Any) -> None:
@@ -323,7 +324,7 @@ class Fingerprinter:
         """Return the fingerprint of a request."""
         if request.method == "GET" and not request.body and self._is_canonical(request.url):
             return self._cached(request.url)
-        return bytes(self._fingerprint(request))
+        return _in_20_bytes(self._fingerprint(request))
 
     def _is_canonical(self, url: str) -> bool:
         return self._shortcut and _CANONICAL.fullmatch(url) is not None
@@ -333,4 +334,10 @@ class Fingerprinter:
             # What scrapy.utils.request.fingerprint hashes: sorted keys, ASCII, no escapes.
             data = f'{{"body": "", "headers": {{}}, "method": "GET", "url": "{url}"}}'
             return sha1(data.encode("ascii"), usedforsecurity=False).digest()
-        return bytes(self._fingerprint(Request(url)))
+        return _in_20_bytes(self._fingerprint(Request(url)))
+
+
+def _in_20_bytes(fingerprint: bytes) -> bytes:
+    if len(fingerprint) == 20:
+        return bytes(fingerprint)
+    return sha1(fingerprint, usedforsecurity=False).digest()

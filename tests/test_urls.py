@@ -258,6 +258,21 @@ def test_a_projects_own_fingerprinter_is_asked() -> None:
     assert fingerprinter.of_request(Request("http://a.example/c")) == b"a.example..........."
 
 
+class ShortFingerprinter(RequestFingerprinter):
+    """A project's own, with fingerprints of its own length."""
+
+    def fingerprint(self, request: Request) -> bytes:
+        return request.url[-1:].encode()
+
+
+def test_a_projects_own_fingerprints_have_the_length_that_the_frontier_takes() -> None:
+    fingerprinter = Fingerprinter(ShortFingerprinter())
+    b, c = fingerprinter.of_url("http://a.example/b"), fingerprinter.of_url("http://a.example/c")
+    assert len(b) == len(c) == 20
+    assert b != c
+    assert fingerprinter.of_request(Request("http://other.example/b")) == b
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_real_links(corpora, name) -> None:
     """Where Python's and Scrapy's functions do as browsers do, the result is theirs."""
