@@ -19,6 +19,8 @@ from __future__ import annotations
 import io
 import json
 import logging
+import zipfile
+import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -121,8 +123,11 @@ class Checkpoints:
 
 def pack_memory(memory: Mapping[str, NDArray[Any]]) -> bytes:
     """Return what a strategy has learnt as the bytes of an ``.npz``."""
+    for name, array in memory.items():
+        if array.dtype.hasobject:
+            raise ValueError(f"memory {name!r} holds Python objects; give an array of numbers")
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **memory)
+    np.savez_compressed(buffer, **dict(memory))
     return buffer.getvalue()
 
 
@@ -133,7 +138,7 @@ def unpack_memory(data: bytes | None) -> dict[str, NDArray[Any]] | None:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
-    except (ValueError, OSError, KeyError, EOFError) as error:
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise FrontierError(
             f"the job directory's memory of its strategy is damaged: {error}; take another JOBDIR"
         ) from error
