@@ -127,7 +127,8 @@ def pack_memory(memory: Mapping[str, NDArray[Any]]) -> bytes:
         if array.dtype.hasobject:
             raise ValueError(f"memory {name!r} holds Python objects; give an array of numbers")
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **dict(memory))
+    arrays: dict[str, Any] = dict(memory)
+    np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()
 
 
