@@ -24,6 +24,8 @@ MAX_ATTRIBUTES = 1_000
 MAX_ROOTS = 100
 
 _FEW_TAGS = 2_000
+_FEW_FORMATS = 30
+_MANY_TAGS = 10_000
 _SHORT_SOURCE = 30_000
 _LONG_TAG = 5_000
 
@@ -54,6 +56,11 @@ _KEPT = frozenset(
 # A whole tag: a quoted value may hold anything.
 _WHOLE_TAG = re.compile(r"<[A-Za-z](?:[^>=]++|=[\s]*+(?:\"[^\"]*+|'[^']*+)?+)*+")
 _ATTRIBUTE = re.compile(r"[\s/\"'][A-Za-z_:][^\s=<>\"'/]*(?==|\s|\Z)")
+# A start tag of a formatting element.
+_FORMATTED = re.compile(
+    r"<(?:[bBiIsSuU]|[bB](?i:ig)|[cC](?i:ode)|[eE][mM]|[fF](?i:ont)|[nN](?i:obr)"
+    r"|[sS](?i:mall|trike|trong)|[tT][tT])\b[^<>]*"
+)
 # The name of a tag; formatting elements with their attributes.
 _TAG = re.compile(
     rf"<(/?)((?:{'|'.join(sorted(_FORMATTING))})\b[^<>]{{0,200}}|[a-z][a-z0-9-]*)", re.IGNORECASE
@@ -74,7 +81,11 @@ def is_hostile(html: str) -> bool:
         for tag in _WHOLE_TAG.findall(html)
     ):
         return True
-    return html.count("<") > _FEW_TAGS and _nests(_TAG.findall(html))
+    tags = html.count("<")
+    suspected = tags > _MANY_TAGS or (
+        tags > _FEW_TAGS and len(set(_FORMATTED.findall(html))) > _FEW_FORMATS
+    )
+    return suspected and _nests(_TAG.findall(html))
 
 
 def _nests(tags: list[tuple[str, str]]) -> bool:

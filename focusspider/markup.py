@@ -149,18 +149,17 @@ def prepared(html: str) -> Prepared:
     if is_hostile(html):
         html = flat(html)
     noscript = ""
-    if any(spelling in html for spelling in _NOSCRIPTS):
+    if _NOSCRIPT.search(html):
         html, noscript = _apart(_NOSCRIPT.split(html))
-    if len(_LINK.findall(html)) > len(_LINK_END.findall(html)):
+    ends = _LINK.findall(html)
+    if len(ends) > 2 * ends.count("/"):
         first, *others = _BEFORE_LINK.split(html)
         html = first + "".join(map(_closed_link, others))
     return Prepared(_SEPARATED.sub(" <", html), _SEPARATED.sub(" <", noscript))
 
 
-_NOSCRIPT = re.compile(r"<(/?)noscript\b[^<>]*>", re.IGNORECASE)
-# Looking for these is a hundred times faster than making the source lower-case.
-_NOSCRIPTS = ("<noscript", "<NOSCRIPT", "<NoScript", "<Noscript", "<noScript")
-_LINK = re.compile(r"<[Aa]\s")
+_NOSCRIPT = re.compile(r"<(/?)[nN][oO](?i:script)\b[^<>]*>")
+_LINK = re.compile(r"<(/?)[Aa][\s>]")
 _BEFORE_LINK = re.compile(r"(?=<[Aa]\s)")
 _LINK_END = re.compile(r"</[Aa][\s>]")
 

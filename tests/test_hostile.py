@@ -102,7 +102,7 @@ def test_what_is_not_hostile_is_not_deep(monkeypatch) -> None:
     """Against the parser's own trees: one of a source that passes is a few times deeper."""
     limit = 20
     monkeypatch.setattr(hostile, "MAX_DEPTH", limit)
-    monkeypatch.setattr(hostile, "_FEW_TAGS", 0)
+    monkeypatch.setattr(hostile, "_MANY_TAGS", 0)
     passed = [html for html in map(soup, range(500)) if not is_hostile(html)]
     assert 100 < len(passed) < 400
     assert max(map(depth, passed)) <= 7 * (limit + 1)

@@ -123,7 +123,7 @@ def test_nul_bytes_are_no_text() -> None:
         ("a<NOSCRIPT class=x><p>b</noscript >c", "a c", " <p>b"),
         ("a<noscript>b</noscript>c<noscript>d</noscript>e", "a c e", "b d"),
         ("a<noscript>b", "a b", ""),
-        ("a</noscript>b", "a</noscript>b", ""),
+        ("a</noscript>b", "a b", ""),
         ("a<noscript>b<noscript>c</noscript>d", "a b d", "c"),
         ("a<noscripts>b", "a<noscripts>b", ""),
     ],
