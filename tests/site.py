@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-__all__ = ["Hit", "Reply", "Site", "links"]
+__all__ = ["Hit", "Reply", "Site", "links", "most_at_once"]
 
 HOSTS = tuple(f"127.0.0.{n}" for n in range(1, 9))
 _REASONS = {200: "OK", 301: "Moved Permanently", 302: "Found", 404: "Not Found",
@@ -140,13 +140,7 @@ class Site:
 
     def most_at_once(self, host: str) -> int:
         """Return how many requests a host had to answer at a time, at most."""
-        changes = [(hit.start, 1) for hit in self.at(host)]
-        changes += [(hit.end, -1) for hit in self.at(host)]
-        most = now = 0
-        for _, change in sorted(changes):
-            now += change
-            most = max(most, now)
-        return most
+        return most_at_once(self.at(host))
 
     async def _open(self) -> None:
         self._servers = [
@@ -206,6 +200,16 @@ class Site:
         if found is None:
             return Reply("not here", status=404)
         return found if isinstance(found, Reply) else Reply(found)
+
+
+def most_at_once(hits: Sequence[Hit]) -> int:
+    """Return how many of these requests were open at a time, at most."""
+    changes = [(hit.start, 1) for hit in hits] + [(hit.end, -1) for hit in hits]
+    most = now = 0
+    for _, change in sorted(changes):
+        now += change
+        most = max(most, now)
+    return most
 
 
 def links(*targets: str, title: str = "Page", text: str = "") -> str:
