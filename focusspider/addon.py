@@ -14,9 +14,10 @@ from scrapy.utils.misc import load_object
 from focusspider import onemessage
 from focusspider.checkpoint import Saved
 from focusspider.config import FocusConfig, is_folder_name
-from focusspider.errors import SettingError, TopicError
+from focusspider.errors import SettingError, TopicError, UnknownNameError
 from focusspider.exporters import ParquetItemExporter, WarcWriter
 from focusspider.frontier.opening import open_job
+from focusspider.items import PageItem
 from focusspider.middleware import FocusMiddleware
 from focusspider.pipelines import ItemJournal
 from focusspider.replay.handler import ReplayDownloadHandler
@@ -90,6 +91,11 @@ class FocusAddon:
         self, topic: Topic, job: str | None, config: FocusConfig, settings: BaseSettings
     ) -> None:
         """Set the components of a crawl that has a topic."""
+        for field in config.item_fields:
+            if field not in PageItem.fields:
+                raise UnknownNameError(
+                    "field of a page", field, PageItem.fields, where="FOCUS_ITEM_FIELDS"
+                )
         if not config.run_folder and (config.export_parquet or config.export_warc):
             name = "FOCUS_EXPORT_PARQUET" if config.export_parquet else "FOCUS_EXPORT_WARC"
             raise SettingError(

@@ -11,8 +11,7 @@ from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
 
 from focusspider import stats
 from focusspider.engine import stop
-from focusspider.errors import UnknownNameError
-from focusspider.items import PageItem, fill
+from focusspider.items import fill
 from focusspider.page import Link
 from focusspider.payload import link_request
 from focusspider.priority import among_scores, around_scores, to_level
@@ -57,11 +56,6 @@ class FocusMiddleware:
         self._crawler = crawler
         self._fingerprinter = Fingerprinter(crawler.request_fingerprinter)
         self._item_fields = session.config.item_fields
-        for name in self._item_fields:
-            if name not in PageItem.fields:
-                raise UnknownNameError(
-                    "field of a page", name, PageItem.fields, where="FOCUS_ITEM_FIELDS"
-                )
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FocusMiddleware:
