@@ -246,7 +246,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages_are_read(name) -> None:
     unit = HOSTILE[name]
-    size = 20_000
+    size = 10_000
     html = "".join([unit.replace("%d", str(n)) for n in range(size)])
     page = read(f"<html>{'<a ' if name == 'one tag' else ''}{html}")
     assert len(page.links) <= PARSER.limits.links
@@ -374,7 +374,7 @@ def test_links_of_real_pages_are_scrapys(corpora, name) -> None:
         tags=("a", "area", "frame", "iframe"), attrs=("href", "src"), deny_extensions=[]
     )
     both = either = 0
-    for response in responses(corpora, name, 150):
+    for response in responses(corpora, name, 100):
         if not isinstance(response, HtmlResponse):
             continue
         ours = {
@@ -391,4 +391,4 @@ def test_links_of_real_pages_are_scrapys(corpora, name) -> None:
         theirs.discard(resolve(response.url, safe_url_string(response.url)))
         both += len(ours & theirs)
         either += len(ours | theirs)
-    assert both > 0.97 * either > 500
+    assert both > 0.97 * either > 400

@@ -279,21 +279,22 @@ def test_real_links(corpora, name) -> None:
     odd = re.compile(r"//|[\\\s]|%2e|\A\s*\Z|\A\?\Z|/\.\.?(?:/|\Z)|\A[a-z]+:(?!//)", re.IGNORECASE)
     fingerprinter = Fingerprinter(SCRAPYS)
     compared = 0
-    for response in responses(corpora, name, 300):
+    seen = set()
+    for response in responses(corpora, name, 200):
         if not hasattr(response, "selector"):
             continue
         for href in response.css("a::attr(href)").getall():
             url = outcome(response.url, href)
-            if url.startswith("refused"):
+            if url.startswith("refused") or url in seen:
                 continue
+            seen.add(url)
             assert fingerprinter.of_url(url) == SCRAPYS.fingerprint(Request(url))
             assert host_of(url) == urlsplit(url).hostname
             if odd.search(re.sub(r"\Ahttps?://", "/", re.split("[#?]", href)[0])):
                 continue
             expected = urldefrag(safe_url_string(urljoin(response.url, href.strip()), "utf-8"))[0]
             expected = re.sub(r"\A(http://[^/:]+):80(?=/|\Z)", r"\1", expected)
-            if not urlsplit(expected).path:
-                expected += "/"
+            expected = re.sub(r"\A(https?://[^/?]+)(?=\?|\Z)", r"\1/", expected)
             assert url == expected
             compared += 1
-    assert compared > 1_000
+    assert compared > 200
