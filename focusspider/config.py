@@ -197,6 +197,9 @@ class FocusConfig:
         "",
         "How a URL that the replay does not hold fails: as a 404, as an unknown host, or at once.",
     )
+    corpora_dir: Path | None = _setting(
+        None, _PATH, "", "Where benchmarks find their archives; None: corpora/ beside the file."
+    )
     exports_dir: Path = _setting(
         Path("exports"), _PATH, "", "Where the folders TOPIC/RUN of the crawls are made."
     )

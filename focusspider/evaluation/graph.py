@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from focusspider.page import PageParser
+    from focusspider.page import Page, PageParser
     from focusspider.replay import Archive, Stored
 
-__all__ = ["StoredGraph", "stored_graph"]
+__all__ = ["PageReader", "StoredGraph", "stored_graph"]
 
 #: Scrapy's default for ``REDIRECT_MAX_TIMES``.
 _MAX_REDIRECTS = 20
@@ -95,7 +95,7 @@ def stored_graph(archive: Archive, parser: PageParser) -> StoredGraph:
     A node is a page that a server answered with success: what a crawl fetches and counts,
     be it HTML or not. Redirects are no nodes; a link to one leads to where it ends.
     """
-    resolver, reader = _Resolver(), _LinkReader(parser)
+    resolver, reader = _Resolver(), PageReader(parser)
     numbers: dict[str, int] = {}  # of every URL that a link names
     linked: list[list[int]] = []  # the links of each node, as such numbers
     for url in archive.urls():
@@ -103,7 +103,9 @@ def stored_graph(archive: Archive, parser: PageParser) -> StoredGraph:
         if stored is None:
             continue
         if resolver.add(stored):
-            linked.append([numbers.setdefault(link, len(numbers)) for link in reader.links(stored)])
+            page = reader.read(stored)
+            urls = [link.url for link in page.links] if page is not None else []
+            linked.append([numbers.setdefault(link, len(numbers)) for link in urls])
     ends = list(map(resolver.node, numbers))
     indptr, indices = [0], []
     for node, links in enumerate(linked):
@@ -161,16 +163,17 @@ class _Resolver:
         return len(self._answers)
 
 
-class _LinkReader:
-    """Reads the links of a stored answer as a crawl would, decompressed by Scrapy itself."""
+class PageReader:
+    """Reads stored answers as a crawl would, decompressed by Scrapy itself."""
 
     def __init__(self, parser: PageParser) -> None:
-        self._parser = parser
+        self.parser = parser
         # Outside of a crawl there is no crawler; these are what the middleware takes of it.
         crawler = SimpleNamespace(settings=Settings(), signals=SignalManager(), stats=None)
         self._compression = HttpCompressionMiddleware(crawler=cast("Crawler", crawler))
 
-    def links(self, stored: Stored) -> list[str]:
+    def read(self, stored: Stored) -> Page | None:
+        """Return the page of an answer, or None where it is no HTML."""
         headers = Headers()
         for name, value in stored.headers:
             headers.appendlist(name, value)
@@ -178,6 +181,6 @@ class _LinkReader:
         response = kind(stored.url, status=stored.status, headers=headers, body=stored.body)
         try:
             decoded = self._compression.process_response(Request(stored.url), response)
-            return [link.url for link in self._parser.parse(cast("Response", decoded)).links]
+            return self.parser.parse(cast("Response", decoded))
         except (NotAPageError, IgnoreRequest):
-            return []
+            return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,10 +88,12 @@ class LabelRelevance:
 
     def judge(self, page: Page) -> Judgement:
         """Look a page up."""
-        try:
-            url = _key(page.url)
-        except RefusedURLError:
-            url = page.url  # such as a file's
+        return self.judge_url(page.url)
+
+    def judge_url(self, url: str) -> Judgement:
+        """Look a page up by its URL, which is all that the table knows of it."""
+        with suppress(RefusedURLError):  # such as a file's
+            url = _key(url)
         labels = self._labels.get(url) or self._spellings.get(_address(url))
         if labels is None:
             return Judgement(0.0, False, "not in the table of labels")

@@ -24,9 +24,17 @@ from focusspider.replay.sample.web import Web
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from focusspider.page import Page
     from focusspider.replay.archive import Stored
 
-__all__ = ["SAMPLE_KEYWORDS", "SAMPLE_SEEDS", "SampleWeb", "relevant_urls", "sample_web"]
+__all__ = [
+    "SAMPLE_KEYWORDS",
+    "SAMPLE_SEEDS",
+    "SampleWeb",
+    "is_relevant",
+    "relevant_urls",
+    "sample_web",
+]
 
 SAMPLE_SEEDS = (MUSEUM, FORUM, THORNBY, f"{WIKI}Main_Page")
 SAMPLE_KEYWORDS = (
@@ -94,3 +102,8 @@ def sample_web() -> SampleWeb:
 def relevant_urls() -> frozenset[str]:
     """Return the URLs of the pages that are on topic, by how they were made."""
     return sample_web().relevant
+
+
+def is_relevant(page: Page) -> bool:
+    """Return whether a page is on topic, by how it was made: a judge for benchmarks."""
+    return page_key(page.url) in relevant_urls()
