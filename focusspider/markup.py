@@ -49,17 +49,22 @@ _MAGIC = (
     "%PDF-", "%!PS", "{\\rtf", "PK\x03\x04", "GIF8", "\x89PNG", "\x7fELF", "\x1f\x8b", "MZ\x90",
     "\xff\xd8\xff", "ID3", "OggS", "RIFF", "\xd0\xcf\x11\xe0", "Rar!", "7z\xbc\xaf", "BZh",
 )  # fmt: skip
-_DATA = ("{", "[", "<?xml", "<rss", "<feed", "<svg", "BEGIN:V")
+_DATA = ("{", "[", "<?xml", "BEGIN:V")
+_OTHER_XML = re.compile(
+    r"(?:<\?xml[^<>]*>\s*+)?(?:<(?!!doctype\s+html)![^<>]*>\s*+)*+"
+    r"<(?:rss|feed|urlset|sitemapindex|rdf:RDF|opml|kml|svg)\b",
+    re.IGNORECASE,
+)
 _EMPTY_XML = re.compile(r"<([A-Za-z][\w:.-]*+)(\s[^<>]*)?/>")
 
 
 def decoded(response: Response, *, max_size: int) -> str:
     """Return the markup of a response, in the charset that Scrapy finds.
 
-    What is served as HTML is markup, unless its first bytes are those of another format, or
-    it has no tag and is JSON or no text. What is served as anything else of text is markup
-    where it begins like HTML. Plain text, under either type, is a page without links, as
-    browsers show it; calendars, feeds and data are not.
+    What is served as HTML is markup, unless it begins like another format, or has no tag
+    and is JSON or no text. What is served as anything else of text is markup where it
+    begins like HTML. Plain text, under either type, is a page without links, as browsers
+    show it; calendars, feeds and data are not.
 
     Raises
     ------
@@ -81,13 +86,13 @@ def decoded(response: Response, *, max_size: int) -> str:
         text = response.body.decode("utf-8", "replace")
     start = text[:_SNIFFED].lstrip("\ufeff \t\r\n\f")
     as_html = isinstance(response, HtmlResponse)
-    if response.body[:8].decode("latin-1").startswith(_MAGIC):
+    if response.body[:8].decode("latin-1").startswith(_MAGIC) or _OTHER_XML.match(start):
         shown = False
     elif _ANY_TAG.search(text) if as_html else _HTML_START.match(start):
         shown = True
     else:
         shown = (as_html or _type(response).startswith("text/plain")) and _is_prose(start)
-        text = escape(text, quote=False)
+        text = text if as_html else escape(text, quote=False)
     if not shown:
         raise NotAPageError("not_html", f"{response.url} is no HTML: {_type(response)}")
     if isinstance(response, XmlResponse):

@@ -64,6 +64,7 @@ _REMOVED = re.compile(r"[\t\n\r]")
 _CONTROL = re.compile(r"[\x00-\x20]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _FORBIDDEN_HOST = re.compile(r"[\x00-\x20\"#%/<>?@\[\\\]^`{|}\x7f]|[^\x00-\x7f]")
+_ASCII = r"a+~&=\.."  # what UTF-7, HZ, Punycode or IDNA would not leave alone
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -94,7 +95,8 @@ class BaseURL:
         Longest URL, in characters, that is returned.
     encoding : str
         Of the page: browsers write what is not ASCII in a query in it, and in a path
-        always in UTF-8.
+        always in UTF-8. For one that does not leave ASCII alone, such as UTF-16, they take
+        UTF-8 too.
 
     Attributes
     ----------
@@ -107,7 +109,7 @@ class BaseURL:
     def __init__(self, url: str, max_length: int = MAX_URL_LENGTH, encoding: str = "utf-8") -> None:
         self.url = url.partition("#")[0]
         self.max_length = max_length
-        self.encoding = encoding
+        self.encoding = _query_encoding(encoding)
         self._origin = self._path = self._directory = ""
         if not _PLAIN.fullmatch(self.url):
             try:
@@ -179,6 +181,14 @@ def _base(url: str, max_length: int) -> BaseURL:
     return BaseURL(url, max_length)
 
 
+@lru_cache(maxsize=64)
+def _query_encoding(encoding: str) -> str:
+    try:
+        return encoding if _ASCII.encode(encoding) == _ASCII.encode() else "utf-8"
+    except (LookupError, ValueError):
+        return "utf-8"
+
+
 @lru_cache(maxsize=10_000)
 def _resolve_absolute(href: str, max_length: int, encoding: str) -> str:
     return _resolve("", href, max_length, encoding)
@@ -212,7 +222,7 @@ def _resolve(base: str, href: str, max_length: int, encoding: str) -> str:
     url = urlunsplit((parts.scheme, host, _without_dots(parts.path) or "/", parts.query, ""))
     try:
         url = safe_url_string(url, encoding)
-    except (UnicodeEncodeError, LookupError):  # the page's charset lacks a character
+    except UnicodeError:  # the page's charset lacks a character
         url = safe_url_string(url)
     if len(url) > max_length:
         raise RefusedURLError("too_long", href)

@@ -21,7 +21,7 @@ def response(kind, body: bytes, content_type: str | None = None):
     [
         (HtmlResponse, "text/html", HTML, "<html><p>x"),
         (HtmlResponse, "text/html", b"just words", "just words"),
-        (HtmlResponse, "text/html", b"a < b & c", "a &lt; b &amp; c"),
+        (HtmlResponse, "text/html", b"a < b &amp; c", "a < b &amp; c"),
         (HtmlResponse, "text/html", b"{x} <b>y</b>", "{x} <b>y</b>"),
         (TextResponse, "text/plain", b"words of a note <b>", "words of a note &lt;b&gt;"),
         (TextResponse, "text/plain", b"\n<!-- x --><HTML><p>y", "\n<!-- x --><HTML><p>y"),
@@ -66,6 +66,8 @@ def test_markup_of_responses(kind, content_type, body, text) -> None:
         (JsonResponse, "application/json", b'{"x": "<p>"}', "not_html"),
         (XmlResponse, "application/rss+xml", b"<?xml version='1.0'?><rss><a>", "not_html"),
         (XmlResponse, "image/svg+xml", b"<svg><a href='x'/></svg>", "not_html"),
+        (HtmlResponse, "text/html", b"<?xml version='1.0'?>\n<rss><link>x", "not_html"),
+        (HtmlResponse, "text/html", b"<!-- x --><feed xmlns='x'>", "not_html"),
         (TextResponse, "text/css", b"p { color: red }", "not_html"),
         (TextResponse, "text/plain", b"BEGIN:VCALENDAR", "not_html"),
         (TextResponse, "text/plain", b"<?xml version='1.0'?><rss>", "not_html"),

@@ -130,6 +130,9 @@ def test_bases(base, href, expected) -> None:
         ("latin-1", "http://a.example/%C3%A9?%E9"),
         ("cp1252", "http://a.example/%C3%A9?%E9"),
         ("ascii", "http://a.example/%C3%A9?%C3%A9"),
+        ("utf-16", "http://a.example/%C3%A9?%C3%A9"),
+        ("idna", "http://a.example/%C3%A9?%C3%A9"),
+        ("base64", "http://a.example/%C3%A9?%C3%A9"),
         ("no-such-charset", "http://a.example/%C3%A9?%C3%A9"),
     ],
 )
