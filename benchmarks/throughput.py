@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ADDRESSES = [f"127.0.0.{number}" for number in range(11, 19)]
 LINKS = 25
 SIZE = 10_000
+MADE_BEFORE = 10_000  # pages that are made before the first is asked for
 STRATEGIES = ("best-first", "dom", "hub-seeking", "shark-search", "breadth-first")
 PLAIN = "plain-scrapy"
 WORDS = """
@@ -67,8 +68,12 @@ async def serve(count: int) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 path = head.split(b" ", 2)[1]
-                number = path.rpartition(b"/")[2].removesuffix(b".html")
-                body = pages[int(number)] if number.isdigit() else b""
+                digits = path.rpartition(b"/")[2].removesuffix(b".html")
+                number = int(digits) if digits.isdigit() else count
+                if number < len(pages):
+                    body = pages[number]
+                else:  # of a site too large to be made beforehand
+                    body = make_page(number, count, port) if number < count else b""
                 status = b"200 OK" if body else b"404 Not Found"
                 writer.write(
                     b"HTTP/1.1 %s\r\nContent-Type: text/html; charset=utf-8\r\n"
@@ -83,7 +88,7 @@ async def serve(count: int) -> None:
     servers = [first]
     for address in ADDRESSES[1:]:
         servers.append(await asyncio.start_server(answer, address, port))  # noqa: PERF401
-    pages += [make_page(number, count, port) for number in range(count)]
+    pages += [make_page(number, count, port) for number in range(min(count, MADE_BEFORE))]
     print(port, flush=True)
     await asyncio.gather(*(server.serve_forever() for server in servers))
 
