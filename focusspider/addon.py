@@ -19,6 +19,7 @@ from focusspider.exporters import ParquetItemExporter, WarcWriter
 from focusspider.frontier.opening import open_job
 from focusspider.items import PageItem
 from focusspider.middleware import FocusMiddleware
+from focusspider.monitor import Monitor
 from focusspider.pipelines import ItemJournal
 from focusspider.replay.handler import ReplayDownloadHandler
 from focusspider.replay.holdings import Holdings
@@ -80,6 +81,7 @@ class FocusAddon:
         scoring = config.scoring and not _is_off(settings, "SPIDER_MIDDLEWARES", FocusMiddleware)
         if spider is None or _is_command(spider):
             return
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", Monitor, 0)
         if not scoring:
             _check_needless(spider)
             return

@@ -232,6 +232,9 @@ class FocusConfig:
     explain: bool = _setting(
         False, _FLAG, "", "Whether the parts of scores go into items, crawl.jsonl and the log."
     )
+    live: bool = _setting(
+        True, _FLAG, "", "Whether the foot of a terminal shows how the crawl goes."
+    )
     max_links: int = _setting(
         10_000, _whole(1), "links", "Most links that are taken from one page."
     )

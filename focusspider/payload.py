@@ -36,6 +36,7 @@ __all__ = [
     "load_request",
     "pack",
     "unpack",
+    "url_of",
 ]
 
 logger = logging.getLogger(__name__)
@@ -79,6 +80,14 @@ def unpack(entry: Entry, spider: Spider) -> Request:
     if explain is not None:
         focus["explain"] = explain
     return link_request(url, spider, depth, focus)
+
+
+def url_of(payload: bytes | Request) -> str:
+    """Return the URL of what waits."""
+    if isinstance(payload, Request):
+        return payload.url
+    waiting = json.loads(payload)
+    return str(waiting["url"] if isinstance(waiting, dict) else waiting[0])
 
 
 def link_request(url: str, spider: Spider, depth: int, focus: dict[str, Any]) -> Request:

@@ -39,7 +39,7 @@ pushes in between (:data:`RERANK_SLICE`): what is no longer waiting is ignored.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,8 +53,10 @@ __all__ = [
     "Entry",
     "Frontier",
     "FrontierView",
+    "Glance",
     "HostFilter",
     "Outcome",
+    "Watched",
 ]
 
 #: How many requests :meth:`Frontier.reprioritise` takes at a time without being felt.
@@ -184,4 +186,23 @@ class Frontier(Protocol):
 
     def close(self, reason: str) -> None:
         """Release what the frontier holds open."""
+        ...
+
+
+class Glance(NamedTuple):
+    """What a person is shown: the number of hosts with waiting requests, and the best of these."""
+
+    hosts: int
+    best: list[Entry]
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """A frontier that can be looked at while the crawl goes on."""
+
+    def glance(self, n: int) -> Glance:
+        """Return what waits at a glance, with the n best requests, which stay where they are.
+
+        It takes linear time (25 ms for a million), so it is for once in a few seconds.
+        """
         ...

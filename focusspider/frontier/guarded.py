@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from focusspider.errors import FrontierError
+from focusspider.frontier import Glance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,6 +57,14 @@ class GuardedFrontier:
     def view(self) -> FrontierView:
         """The waiting requests."""
         return self._frontier.view
+
+    def glance(self, n: int) -> Glance:
+        """Return what waits at a glance."""
+        seen = Glance(0, [])
+        with self._guard():
+            if not self.broken:
+                seen = self._frontier.glance(n)
+        return seen
 
     def push(self, entries: Sequence[Entry]) -> int:
         """Add requests, and return how many are new."""

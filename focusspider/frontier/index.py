@@ -13,7 +13,7 @@ import numpy as np
 from focusspider.errors import FrontierError
 from focusspider.frontier import Counts, Entry, Outcome
 from focusspider.frontier.hosts import HostQueues
-from focusspider.frontier.slots import LEASED, SLOT_BITS, WAITING, Slots, first_by
+from focusspider.frontier.slots import LEASED, SLOT_BITS, WAITING, Slots, first_by, slot_of
 from focusspider.keytable import ABSENT, KeyTable, fingerprint_key
 from focusspider.priority import PRIORITY_MAX
 
@@ -91,6 +91,12 @@ class Index:
         slots = self.slots.waiting()
         column = self.slots.column
         return View(column("ids")[slots], column("keys")[slots], column("priorities")[slots])
+
+    def glance(self, n: int) -> tuple[int, list[int]]:
+        """Return the number of hosts with waiting requests, and the slots of the n best."""
+        slots = self.slots.waiting()
+        hosts = int(np.count_nonzero(np.bincount(self.slots.column("hosts")[slots])))
+        return hosts, [slot_of(item) for item in self.slots.items(slots, n)[:n]]
 
     def push(self, entries: Sequence[Entry]) -> Changes:
         """Add requests; see :meth:`focusspider.frontier.Frontier.push`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from focusspider.frontier import Glance
 from focusspider.frontier.index import Index
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class MemoryFrontier:
     def view(self) -> View:
         """The waiting requests as they are now."""
         return self._index.view
+
+    def glance(self, n: int) -> Glance:
+        """Return what waits at a glance."""
+        hosts, best = self._index.glance(n)
+        return Glance(hosts, [self._index.entry(slot) for slot in best])
 
     def push(self, entries: Sequence[Entry]) -> int:
         """Add requests, and return how many are new."""

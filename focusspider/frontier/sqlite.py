@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from focusspider.errors import FrontierError
-from focusspider.frontier import Outcome
+from focusspider.frontier import Glance, Outcome
 from focusspider.frontier.database import explained, open_database
 from focusspider.frontier.index import Index
 from focusspider.frontier.slots import SLOT_BITS, slot_of
@@ -108,6 +108,12 @@ class SqliteFrontier:
     def view(self) -> View:
         """The waiting requests as they are now."""
         return self._index.view
+
+    def glance(self, n: int) -> Glance:
+        """Return what waits at a glance."""
+        self._check_usable()
+        hosts, best = self._index.glance(n)
+        return Glance(hosts, [self._entry(slot) for slot in best])
 
     def push(self, entries: Sequence[Entry]) -> int:
         """Add requests, and return how many are new."""
