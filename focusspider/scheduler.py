@@ -284,10 +284,13 @@ class FocusScheduler(BaseScheduler):
         return str(self._crawler.engine.downloader.get_slot_key(request))
 
     def _redirected(self, request: Request, source: str) -> None:
-        """Take leave of the URL that redirects to this request."""
+        """Take leave of the URL that redirects to this request, and whose turn it has."""
         self._leases.redirected(self._identity.of_earlier(source, request))
         if request.meta.get("download_slot") == host_of(source):
             del request.meta["download_slot"]  # the downloader's note of where it has been
+        if self.session is not None:  # next, by Scrapy's REDIRECT_PRIORITY_ADJUST
+            place = around_scores(request.priority)
+            request.meta[META] = {**(request.meta.get(META) or {}), "place": place}
 
     def _refusal(self, request: Request) -> str | None:
         """Return why a request is outside the crawl; ``dont_filter`` is as Scrapy has it."""

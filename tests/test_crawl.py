@@ -296,3 +296,23 @@ def test_the_package_does_not_need_its_project(tmp_path: Path) -> None:
     )
     assert done.code == 0, done.log
     assert done.run["fetched"] == 10
+
+
+def test_a_redirect_takes_no_page_out_of_its_turn(tmp_path):
+    # breadth-first: what dir redirects to comes where dir stood, before last.html
+    folder = tmp_path / "web/a.example"
+    (folder / "dir").mkdir(parents=True)
+    links = "".join(f'<a href="{url}">x</a>' for url in ("first.html", "dir", "last.html"))
+    (folder / "index.html").write_text(f"<html><body>{links}</body></html>")
+    for name in ("first.html", "dir/index.html", "last.html"):
+        (folder / name).write_text("<html><body>tides</body></html>")
+    done = crawl(
+        tmp_path / "exports",
+        "seeds=http://a.example/",
+        "keywords=tides",
+        "strategy=breadth-first",
+        FOCUS_REPLAY=tmp_path / "web",
+    )
+    assert done.stats["downloader/response_status_count/301"] == 1
+    pages = [page["url"].removeprefix("http://a.example/") for page in done.pages]
+    assert pages == ["", "first.html", "dir/", "last.html"]
