@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,9 @@ _COMMAND = (sys.executable, "-m", "focusspider.evaluation.worker")
 #: One BLAS thread a worker: side by side they would wait for each other.
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
+_RECORD = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[")
+_ERROR = re.compile(r"\] (ERROR|CRITICAL): ")
+
 
 class Answer(NamedTuple):
     """How a job ended.
@@ -33,8 +37,6 @@ class Answer(NamedTuple):
     job: Mapping[str, Any]
     problem: str | None
     wrong_input: bool
-    cpu_s: float
-    peak_mb: float
 
 
 def run_jobs(jobs: Sequence[Mapping[str, Any]], workers: int) -> Iterator[Answer]:
@@ -81,41 +83,50 @@ class _Worker(threading.Thread):
             except queue.Empty:
                 break
             self._answers.put(self._answer(job))
-        if self._process is not None and self._process.stdin is not None:
-            with suppress(OSError):
-                self._process.stdin.close()
-            self._process.wait()
+        self._end()
 
     def stop(self) -> None:
         """Kill the process with all that it runs."""
         with self._lock:
             self._stopped = True
-            if self._process is not None and self._process.poll() is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
+            process = self._process
+        if process is not None and process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+    def _end(self) -> None:
+        """Let the process end, and close what led to it."""
+        if self._process is None:
+            return
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with suppress(OSError):  # it may have died with something unread
+                pipe.close()
+        self._process.wait()
+        self._process = None
 
     def _answer(self, job: Mapping[str, Any]) -> Answer:
         try:
             line = self._ask(job)
         except OSError as error:
-            return Answer(job, f"the worker cannot be asked: {error}", False, 0.0, 0.0)
+            return Answer(job, f"the worker cannot be asked: {error}", False)
         if not line:
             assert self._process is not None
             code = self._process.wait()
-            return Answer(job, f"the worker ended with {code}", False, 0.0, 0.0)
+            return Answer(job, f"the worker ended with {code}", False)
         told = json.loads(line)
-        problem = told.get("wrong_input")
+        problem = told.get("problem")
         if problem is None and not told["ok"]:
             problem = f"killed by signal {told['signal']}" if told["signal"] else "failed"
-        return Answer(
-            job, problem, "wrong_input" in told, told.get("cpu_s", 0.0), told.get("peak_mb", 0.0)
-        )
+        return Answer(job, problem, bool(told.get("wrong_input")))
 
     def _ask(self, job: Mapping[str, Any]) -> str:
         with self._lock:
             if self._stopped:
                 return ""
-            if self._process is None or self._process.poll() is not None:
+            if self._process is not None and self._process.poll() is not None:
+                self._end()
+            if self._process is None:
                 self._process = _start()
         process = self._process
         assert process.stdin is not None
@@ -138,10 +149,18 @@ def _start() -> subprocess.Popen[str]:
     )
 
 
-def tail(log: Path, lines: int = 8) -> str:
-    """Return the last lines of a log, indented."""
+def tail(log: Path, lines: int = 12) -> str:
+    """Return the last error of a log, or without one its last lines, indented."""
     try:
-        text = log.read_text(encoding="utf-8", errors="replace")
+        text = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return "    (there is no log)"
-    return "\n".join(f"    {line}" for line in text.splitlines()[-lines:]) or "    (it is empty)"
+    records = [number for number, line in enumerate(text) if _RECORD.match(line)]
+    errors = [number for number in records if _ERROR.search(text[number])]
+    shown = text[-lines:]
+    if errors:
+        after = [number for number in records if number > errors[-1]]
+        shown = text[errors[-1] : after[0] if after else None]
+        if len(shown) > lines:  # a traceback says most at its end
+            shown = [shown[0], "…", *shown[2 - lines :]]
+    return "\n".join(f"    {line}" for line in shown) or "    (it is empty)"

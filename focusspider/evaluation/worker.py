@@ -62,16 +62,16 @@ def main() -> None:
             if spec not in archives:
                 archives[spec] = open_archive(spec)
         except FocusError as error:
-            answer = {"ok": False, "wrong_input": str(error)}
+            answer = {"ok": False, "problem": str(error), "wrong_input": True}
         else:
             answer = run(_JOBS[job["kind"]], job)
         print(json.dumps(answer), flush=True)
 
 
 def run(function: Callable[[Mapping[str, Any]], None], job: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a job in a fork of this process, and return how it ended and what it took.
+    """Run a job in a fork of this process, and return how it ended.
 
-    ``wrong_input`` is the message of an error of the user's, where there was one.
+    ``problem`` says in words what went wrong, and ``wrong_input`` that it is the user's.
     """
     log = Path(job["log"])
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -82,15 +82,11 @@ def run(function: Callable[[Mapping[str, Any]], None], job: Mapping[str, Any]) -
     child = os.fork()
     if child == 0:
         _be_child(function, job, log, note)
-    _, status, usage = os.wait4(child, 0)
-    answer: dict[str, Any] = {
-        "ok": status == 0,
-        "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
-        "cpu_s": usage.ru_utime + usage.ru_stime,
-        "peak_mb": usage.ru_maxrss * _KILOBYTE / 1e6,
-    }
+    _, status = os.waitpid(child, 0)
+    signalled = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    answer: dict[str, Any] = {"ok": status == 0, "signal": signalled}
     if note.exists():
-        answer["wrong_input"] = note.read_text(encoding="utf-8")
+        answer |= json.loads(note.read_text(encoding="utf-8"))
         note.unlink()
     return answer
 
@@ -107,15 +103,19 @@ def _be_child(
             os.dup2(source, place)
         function(job)
         code = 0
-    except FocusError as error:
-        note.write_text(str(error), encoding="utf-8")
-        print(error, file=sys.stderr)
+    except (FocusError, _FailedError) as error:
+        told = {"problem": str(error), "wrong_input": isinstance(error, FocusError)}
+        note.write_text(json.dumps(told), encoding="utf-8")
     except BaseException:  # noqa: BLE001 - the process ends here
         traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+class _FailedError(Exception):
+    """A crawl ended, and not as it should have."""
 
 
 class _Stopwatch:
@@ -143,13 +143,14 @@ def _crawl(job: Mapping[str, Any]) -> None:
     process.crawl(crawler, **job["arguments"])
     process.start()
     if process.bootstrap_failed:
-        raise SystemExit(1)
+        raise _FailedError("the crawl could not begin")
     counts = crawler.stats.get_stats() if crawler.stats else {}
     errors = counts.get("spider_exceptions/count", 0)
     reason = counts.get("finish_reason")
-    if errors or reason not in {"finished", "page_limit"}:
-        print(f"The crawl stopped by {reason!r}, with {errors} exceptions.", file=sys.stderr)
-        raise SystemExit(1)
+    if reason not in {"finished", "page_limit"}:
+        raise _FailedError(f"the crawl stopped by {reason!r}")
+    if errors:
+        raise _FailedError(f"{errors} pages raised an exception")
     measured = {
         "startup_s": stopwatch.startup_s,
         "cpu_s": stopwatch.cpu_s,
