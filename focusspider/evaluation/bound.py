@@ -90,14 +90,14 @@ class StoredTruth:
         return self._reader.read(stored) if stored is not None else None
 
     def relevant(self, urls: Iterable[str]) -> list[str]:
-        """Return those of the URLs whose page is relevant."""
+        """Return those of the URLs whose page is relevant; a redirect is no page."""
         return [url for url in urls if self._is_relevant(url)]
 
     def _is_relevant(self, url: str) -> bool:
         if isinstance(self._judge, LabelRelevance) and not self._judge.judge_url(url).relevant:
             return False  # most pages, and quicker than to read them
         page = self.page(url)
-        if page is None:
+        if page is None or page.url != url:
             return False
         try:
             return self._judge.judge(page).relevant

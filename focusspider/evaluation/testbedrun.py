@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from focusspider.evaluation.benchmark import Benchmark
     from focusspider.evaluation.runner import Options, Run
 
-__all__ = ["TestbedRun", "pairs", "testbed_table"]
+__all__ = ["TestbedRun", "comparison", "pairs"]
 
 Row = dict[str, Any]
 _METRICS = ("target_recall", "precision")
@@ -157,7 +157,7 @@ class TestbedRun(Evaluation):
             [{key: value for key, value in row.items() if key not in COSTS} for row in rows],
         )
         write_json(out / "evaluation.json", self.record())
-        table = testbed_table(flat, self.benchmark.baseline)
+        table = comparison(flat, self.benchmark.baseline)
         write_tables(
             out / "tables",
             {"testbed": table, "augmented": pairs(flat), "cost": cost(flat)},
@@ -181,7 +181,7 @@ class TestbedRun(Evaluation):
                 )
 
 
-def testbed_table(rows: Sequence[Row], baseline: str) -> list[Row]:
+def comparison(rows: Sequence[Row], baseline: str) -> list[Row]:
     """Return a row for each kind of seeds and strategy, of the values after the last page.
 
     Each value has the ends of its 95 % interval over the splits, and the p of a one-tailed
