@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import SETTINGS_PRIORITIES
@@ -15,7 +16,7 @@ from focusspider import onemessage
 from focusspider.checkpoint import Saved
 from focusspider.config import FocusConfig, is_folder_name
 from focusspider.errors import SettingError, TopicError, UnknownNameError
-from focusspider.exporters import ParquetItemExporter, WarcWriter
+from focusspider.exporters import ParquetItemExporter, WarcWriter, load_arrow, load_warcio
 from focusspider.frontier.opening import open_job
 from focusspider.items import PageItem
 from focusspider.middleware import FocusMiddleware
@@ -82,6 +83,7 @@ class FocusAddon:
         if spider is None or _is_command(spider):
             return
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Monitor, 0)
+        _check_feeds(settings)
         if not scoring:
             _check_needless(spider)
             return
@@ -104,6 +106,10 @@ class FocusAddon:
                 f"{name} = True needs the run's folder, and FOCUS_RUN_FOLDER = False; "
                 "leave one of them out"
             )
+        if config.export_parquet:
+            load_arrow()
+        if config.export_warc:
+            load_warcio()
         frontier = None
         if settings["JOBDIR"] and settings["SCHEDULER"] == _SCHEDULER:
             frontier = open_job(settings["JOBDIR"], config)
@@ -140,6 +146,20 @@ def _is_off(settings: BaseSettings, name: str, component: type) -> bool:
         order is None and load_object(path) is component
         for path, order in settings.getdict(name).items()
     )
+
+
+def _check_feeds(settings: BaseSettings) -> None:
+    """Stop before the first request where a feed is Parquet and can't be written."""
+    for path, options in settings.getdict("FEEDS").items():
+        if options.get("format") != "parquet":
+            continue
+        load_arrow()
+        file = Path(str(path))
+        if not options.get("overwrite") and file.is_file() and file.stat().st_size:
+            raise SettingError(
+                f"FEEDS: {path} is there already, and a Parquet file can't be appended to; "
+                'give the feed "overwrite": True (-O), or another path'
+            )
 
 
 def _check_needless(spider: Spider) -> None:

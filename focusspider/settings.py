@@ -11,6 +11,9 @@ NEWSPIDER_MODULE = "focusspider.spiders"
 
 ADDONS = {"focusspider.FocusAddon": 500}
 
+# So that -o and -O know it too; in FEEDS the add-on is enough.
+FEED_EXPORTERS = {"parquet": "focusspider.exporters.ParquetItemExporter"}
+
 # Be recognised, and obey what sites ask for. Delays are the spider's: see spiders/focus.py.
 USER_AGENT = f"focusspider/{__version__}"
 ROBOTSTXT_OBEY = True

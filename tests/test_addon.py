@@ -14,6 +14,7 @@ from scrapy.utils.conf import build_component_list
 from focusspider.errors import SettingError, TopicError, UnknownNameError
 from focusspider.exporters import WarcWriter
 from focusspider.middleware import FocusMiddleware
+from focusspider.monitor import Monitor
 from focusspider.pipelines import ItemJournal
 from focusspider.retryafter import RetryAfterMiddleware
 from focusspider.robots import RobotsDelayMiddleware
@@ -157,6 +158,7 @@ class TestUserSettingsWin:
             ("SPIDER_MIDDLEWARES", FocusMiddleware),
             ("EXTENSIONS", ItemJournal),
             ("EXTENSIONS", WarcWriter),
+            ("EXTENSIONS", Monitor),
             ("DOWNLOADER_MIDDLEWARES", RetryAfterMiddleware),
             ("DOWNLOADER_MIDDLEWARES", RobotsDelayMiddleware),
         ],
@@ -175,6 +177,7 @@ class TestUserSettingsWin:
         [
             ("EXTENSIONS", ItemJournal),
             ("EXTENSIONS", WarcWriter),
+            ("EXTENSIONS", Monitor),
             ("DOWNLOADER_MIDDLEWARES", RetryAfterMiddleware),
             ("DOWNLOADER_MIDDLEWARES", RobotsDelayMiddleware),
         ],
