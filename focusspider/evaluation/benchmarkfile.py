@@ -21,14 +21,15 @@ from focusspider.topic import Topic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["load_benchmark"]
+__all__ = ["CRAWL_KEYS", "load_benchmark"]
 
 _KEYS = (
     "name", "description", "baseline", "pages", "corpus", "strategies", "settings",
     "sites", "topics", "crawls", "testbed",
 )  # fmt: skip
 _CORPUS = ("archive", "labels")
-_CRAWL = (
+#: What a crawl, a site or a topic may have.
+CRAWL_KEYS = (
     "name", "topic", "seeds", "keywords", "description", "targets", "language",
     "label", "match", "relevance", "allow", "deny", "pages",
 )  # fmt: skip
@@ -240,7 +241,7 @@ class _Reader:
         if not isinstance(value, list):
             raise self.error(key, f"give tables, [[{key}]], not {value!r}")
         for number, one in enumerate(value):
-            self._known(f"{key}[{number}]", self._table(f"{key}[{number}]", one), _CRAWL)
+            self._known(f"{key}[{number}]", self._table(f"{key}[{number}]", one), CRAWL_KEYS)
         return value
 
     def _texts(self, key: str, value: object) -> tuple[str, ...]:

@@ -57,6 +57,7 @@ __all__ = ["Evaluation", "Failure", "Options", "Run", "write_json"]
 _SETTINGS: Mapping[str, Any] = {
     "ADDONS": {"focusspider.FocusAddon": 500},
     "ROBOTSTXT_OBEY": False,
+    "METAREFRESH_ENABLED": False,  # it would swallow pages that links lead to, and the truth has
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
     "LOG_LEVEL": "INFO",

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import argparse
+import re
 from pathlib import Path
 
 import pytest
+from scrapy.commands import ScrapyCommand
+from scrapy.settings import Settings
 
+from focusspider.commands.evaluate import Command
 from focusspider.errors import FocusError
-from focusspider.evaluation.benchmarkfile import load_benchmark
+from focusspider.evaluation.benchmarkfile import CRAWL_KEYS, load_benchmark
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "benchmarks").glob("*.toml"))
@@ -145,3 +150,30 @@ def test_the_benchmarks_are_those_that_were_defined() -> None:
     assert ids["manuals"] == ["httpd", "python", "postgresql", "git", "sqlite", "grass"]
     assert ids["uci"] == ["ml", "se", "graphics", "embedded"]
     assert len(ids["wikispeedia"]) == 8
+
+
+def page() -> str:
+    return (ROOT / "docs/evaluation.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_of_the_page_load(tmp_path: Path) -> None:
+    first, second = re.findall(r"^```toml\n(.*?)^```$", page(), re.MULTILINE | re.DOTALL)
+    assert len(load(tmp_path, first).crawls) == 4
+    head, bed = second.split("\n\n", 1)
+    whole = first.replace(re.search(r"^pages.*$", first, re.MULTILINE)[0], head) + bed
+    assert load(tmp_path, whole).testbed is not None
+
+
+def test_every_option_key_and_benchmark_is_on_the_page() -> None:
+    parser = argparse.ArgumentParser()
+    command = Command()
+    command.settings = Settings()
+    ScrapyCommand.add_options(command, known := argparse.ArgumentParser())
+    command.add_options(parser)
+    options = set(parser._option_string_actions) - set(known._option_string_actions)
+    documented = set(re.findall(r"^\| `(--[a-z]+)", page(), re.MULTILINE))
+    assert documented == options
+    rows = re.findall(r"^\| (`.*?) \|", page(), re.MULTILINE)
+    words = {word for row in rows for word in re.findall(r"`([\w-]+)`", row)}
+    assert set(CRAWL_KEYS) <= words
+    assert {path.stem for path in FILES} <= words
