@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
+
+from focusspider.errors import FocusError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
-__all__ = ["Command", "summary"]
+__all__ = ["Command", "RunFolderError", "summary"]
 
 
 class Command(ScrapyCommand):
@@ -34,67 +39,102 @@ class Command(ScrapyCommand):
         """Return what the command does."""
         return (
             "Sum up a focused crawl from its run folder, exports/TOPIC/RUN: pages fetched, "
-            "relevant pages found, harvest rate, why it stopped, and where the files are. "
-            "Further runs are shown beside it."
+            "relevant pages found, harvest rate (relevant pages by pages fetched), why it "
+            "stopped, where the files are, and the first finds. Further runs are compared "
+            "with it, a line each. It reads files only, and works in any folder and while "
+            "the crawl goes on."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002
-        """Print the summary."""
-        if not args:
-            raise UsageError("name at least one run folder, such as exports/sample/RUN")
-        print(summary([Path(arg) for arg in args]))
+        """Print the summary, or what is wrong in one line."""
+        try:
+            if not args:
+                raise RunFolderError("name at least one run folder, such as exports/sample/RUN")
+            print(summary([Path(arg) for arg in args]))
+        except RunFolderError as error:
+            print(f"scrapy focus-summary: {error}", file=sys.stderr)
+            self.exitcode = 2
+
+
+class RunFolderError(FocusError):
+    """A folder is not that of a run: name another."""
 
 
 def summary(folders: list[Path]) -> str:
-    """Return the summary of run folders as text, the first in full."""
-    runs = [(folder, _read(folder)) for folder in folders]
+    """Return the summary of run folders as text, the first in full.
+
+    Raises :class:`RunFolderError` for a folder that is not that of a run.
+    """
+    runs = [_Run.read(folder) for folder in folders]
     rows = [("strategy", "pages fetched", "relevant", "harvest rate", "stopped by")]
-    for _, run in runs:
-        rate = run["harvest_rate"]
-        rows.append(
-            (
-                str(run["strategy"]),
-                str(run["fetched"]),
-                str(run["relevant"]),
-                "-" if rate is None else f"{rate:.3f}",
-                str(run["stop_reason"] or "still running, or killed"),
-            )
-        )
+    rows += [run.row() for run in runs]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [f"Topic: {runs[0][1]['topic']['name']}", ""]
+    lines = [f"Topic: {runs[0].topic}", ""]
     lines += [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
     lines += ["", "Files:"]
-    lines += [f"  {folder / name}" for folder, _ in runs[:1] for name in _files(folder)]
-    lines += _first_finds(runs[0][0])
+    lines += [f"  {path}" for path in sorted(folders[0].iterdir()) if path.is_file()]
+    finds = _first_finds(folders[0])
+    if finds:
+        lines += ["", "First finds:", *finds]
     return "\n".join(lines)
 
 
-def _files(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.is_file())
+class _Run(NamedTuple):
+    """What ``run.json`` says."""
+
+    topic: str
+    strategy: str
+    fetched: int
+    relevant: int
+    harvest_rate: float | None
+    stop_reason: str | None
+
+    @classmethod
+    def read(cls, folder: Path) -> _Run:
+        path = folder / "run.json"
+        try:
+            run = json.loads(path.read_text(encoding="utf-8"))
+            return cls(run["topic"]["name"], *(run[name] for name in cls._fields[1:]))
+        except OSError as error:
+            raise RunFolderError(
+                f"{path}: {error.strerror}; name the folder of a run, exports/TOPIC/RUN"
+            ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunFolderError(f"{path}: not what a run leaves: {error!r}") from error
+
+    def row(self) -> tuple[str, str, str, str, str]:
+        return (
+            self.strategy,
+            str(self.fetched),
+            str(self.relevant),
+            "-" if self.harvest_rate is None else f"{self.harvest_rate:.3f}",
+            self.stop_reason or "still running, or killed",
+        )
 
 
 def _first_finds(folder: Path, count: int = 5) -> list[str]:
-    """Return a few of the relevant pages, in the order in which they were found."""
-    try:
-        with (folder / "items.jsonl").open(encoding="utf-8") as file:
-            items = [json.loads(line) for line, _ in zip(file, range(count), strict=False)]
-    except OSError:
-        return []
-    found = [f"  {item.get('title') or '(no title)'}  {item['url']}" for item in items]
-    return ["", "First finds:", *found] if found else []
+    """Return a few of the relevant pages, in the order in which they were found.
+
+    The items of a spider that is not ours may have any form: their titles are taken where
+    they have some.
+    """
+    titles = {
+        item["url"]: item["title"]
+        for item in islice(_lines(folder / "items.jsonl"), 10 * count)
+        if isinstance(item.get("url"), str) and isinstance(item.get("title"), str)
+    }
+    relevant = (page["url"] for page in _lines(folder / "crawl.jsonl") if page.get("relevant"))
+    return [f"  {titles.get(url) or '(no title)'}  {url}" for url in islice(relevant, count)]
 
 
-def _read(folder: Path) -> dict[str, Any]:
-    path = folder / "run.json"
-    try:
-        run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(
-            f"{path}: {error.strerror}; name the folder of a run, exports/TOPIC/RUN"
-        ) from error
-    except ValueError as error:
-        raise UsageError(f"{path}: not the JSON of a run: {error}") from error
-    return run
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Read the objects of a journal, of which the last may be half written."""
+    with suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            with suppress(ValueError):
+                found = json.loads(line)
+                if isinstance(found, dict):
+                    yield found
