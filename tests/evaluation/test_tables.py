@@ -2,13 +2,21 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from focusspider.errors import MissingExtraError
 from focusspider.evaluation.bound import Bound
-from focusspider.evaluation.curves import POINTS, harvest_at, precision_at_recall, recall_at
+from focusspider.evaluation.curves import (
+    POINTS,
+    harvest_at,
+    precision_at_recall,
+    recall_at,
+    write_curves,
+)
 from focusspider.evaluation.rows import Curve, flags_of, row_of
 from focusspider.evaluation.tables import areas, cost, crawls, markdown, summary, write_tables
 
@@ -140,3 +148,11 @@ def test_curves_at_shares_of_the_crawl() -> None:
     assert harvest_at(one)[[at[20], at[80], at[100]]].tolist() == [0.5, 0.25, 0.25]
     assert precision_at_recall(one)[[at[50], at[51], at[100]]].tolist() == [0.5, 0.4, 0.4]
     assert precision_at_recall(curve("c", "dom", 2))[[at[50], at[51]]].tolist() == [0.5, 0.0]
+
+
+def test_without_matplotlib_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"focusspider\[report\]"):
+        write_curves(tmp_path, [curve("c", "dom", 2)], "title")
