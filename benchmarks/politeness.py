@@ -100,6 +100,7 @@ def measured(scheduler: str, *, both: bool, options: argparse.Namespace) -> dict
         ours.send("stop")
         seen: list[Hit] = ours.recv()
     finally:
+        server.terminate()
         server.join()
     end = seen[0].start + options.seconds
     seen = [hit for hit in seen if hit.start < end]
