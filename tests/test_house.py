@@ -19,7 +19,8 @@ ORDER = """
     urls hostile markup links stopwords text sites topicvalues topic page profile
     linkgraph webgraph relevance models strategies
     frontier failures targets journal runfolder record items runreport session
-    exactjson payload identity engine politeness scope leases checkpoint scheduler scoring middleware robots retryafter
+    exactjson payload identity engine politeness scope leases checkpoint scheduler scoring
+    middleware robots retryafter
     pipelines exporters liveview monitor spiders search replay evaluation commands addon settings
 """.split()  # noqa: SIM905 - a table to read
 

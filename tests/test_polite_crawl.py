@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
 from scrapy import signals
 from scrapy.core.engine import ExecutionEngine
 
