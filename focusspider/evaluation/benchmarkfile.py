@@ -214,6 +214,10 @@ class _Reader:
             raise self.error(
                 key, f"{label!r} is no name; give name =, and label = where it repeats"
             )
+        if BASELINE in (name, label) and (name != label or len(table) > 1 + ("label" in table)):
+            raise self.error(
+                key, f"{BASELINE} is what headroom is measured from; leave it as it is"
+            )
         if not isinstance(random, bool):
             raise self.error(f"{key}.random", f"give true or false, not {random!r}")
         params = {name: value for name, value in table.items() if name not in _STRATEGY}

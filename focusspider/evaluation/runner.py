@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import shutil
 from dataclasses import asdict, dataclass
@@ -42,6 +43,7 @@ from focusspider.evaluation.rows import Curve, row_of
 from focusspider.evaluation.tables import COSTS, areas, cost, crawls, summary, write_tables
 from focusspider.evaluation.testbed import fetched_urls
 from focusspider.evaluation.worker import MEASURED
+from focusspider.replay.spec import SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -117,9 +119,13 @@ class Evaluation:
         self.benchmark = benchmark
         self.options = options
         self.failures: list[Failure] = []
-        corpus = [Path(entry) for entry in benchmark.archive]
+        corpus = [Path(entry) for entry in benchmark.archive if entry != SAMPLE]
         corpus += [benchmark.labels] if benchmark.labels else []
-        self._digests = {path.name: _digest(path) for path in corpus if path.is_file()}
+        self._digests = {
+            os.path.relpath(path, benchmark.corpora): _digest(path)
+            for path in corpus
+            if path.exists()
+        }
         self._crawls = options.out / "crawls"
         self.runs = tuple(self._planned())
         self.reused = tuple(run for run in self.runs if self.is_finished(run) and not options.fresh)
@@ -129,7 +135,7 @@ class Evaluation:
 
     def _planned(self) -> Iterator[Run]:
         strategies = self.benchmark.strategies
-        if BASELINE not in {one.name for one in strategies}:  # headroom is measured from it
+        if BASELINE not in {one.label for one in strategies}:  # headroom is measured from it
             strategies = (StrategySpec(label=BASELINE, name=BASELINE), *strategies)
         for crawl in self.benchmark.crawls:
             for strategy in strategies:
@@ -267,11 +273,10 @@ class Evaluation:
 
     def rows(self, curves: Sequence[Curve]) -> list[dict[str, Any]]:
         """Return the row of each curve."""
-        base = next(run.strategy.label for run in self.runs if run.strategy.name == BASELINE)
         rows = []
         for crawl in self.benchmark.crawls:
             own = [curve for curve in curves if curve.crawl == crawl.id]
-            baseline = [curve.area for curve in own if curve.strategy == base]
+            baseline = [curve.area for curve in own if curve.strategy == BASELINE]
             rows += [
                 row_of(curve, baseline, own[0].area) | self.cost_of(asdict(curve)) for curve in own
             ]
@@ -346,6 +351,11 @@ def _measured(run: Run) -> dict[str, float] | None:
 
 
 def _digest(path: Path) -> str:
+    """Return the digest of a file, or of all files in a folder and their names."""
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        text = "".join(f"{file.relative_to(path)} {_digest(file)}\n" for file in files)
+        return hashlib.sha256(text.encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -118,6 +118,8 @@ def test_a_benchmark_is_narrowed(tmp_path: Path) -> None:
         ('name = "south"', 'name = "north"', "'north-tides' is the id of two crawls"),
         ('name = "south"', 'name = "so/uth"', "'so/uth-tides' is no id of a crawl"),
         ("[[topics]]", "[[topic]]", "topic: not a key"),
+        ("alpha = 0.5", "random = 1", "strategies[1].random: give true or false, not 1"),
+        ('"dom-half"', '"breadth-first"', "strategies[1]: breadth-first is what headroom"),
         ("[corpus]", "[testbed]\nsplit = 3\n[corpus]", "testbed: split is not a key of it"),
         ("[corpus]", "[testbed]\nseeds = 0\n[corpus]", "testbed: seeds = 0: give a whole number"),
     ],

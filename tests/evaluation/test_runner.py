@@ -119,6 +119,9 @@ def test_a_changed_corpus_is_crawled_again(tmp_path: Path) -> None:
     _, ran = evaluate(load_benchmark(path), tmp_path / "out")
     assert len(ran) == 3
     assert rows_of(tmp_path / "out")["dom"]["targets"] == 3
+    (tmp_path / "corpora/web/a.example/old.html").write_text("<html>newer</html>")
+    _, ran = evaluate(load_benchmark(path), tmp_path / "out")
+    assert len(ran) == 3
 
 
 def test_a_crawl_that_fails_is_told_and_the_rest_go_on(tmp_path: Path) -> None:
