@@ -204,6 +204,25 @@ def test_autothrottle_keeps_working_and_a_new_host_need_not_wait_for_its_start(
     assert site.gaps(slow)[-1] > 0.6
 
 
+def test_a_redirect_waits_for_the_host_that_it_leads_to(tmp_path: Path) -> None:
+    patient = "127.0.0.2"
+    with Site({}) as site:
+        site.pages = {
+            "127.0.0.1/": links("/0", "/1", "/2"),
+            **{
+                f"127.0.0.1/{n}": Reply(
+                    status=301, headers={"Location": site.url(f"/{n}", patient)}
+                )
+                for n in range(3)
+            },
+            **{f"{patient}/{n}": "tide" for n in range(3)},
+        }
+        done = focus(tmp_path, site, DOWNLOAD_SLOTS=json.dumps({patient: {"delay": 0.5}}))
+    assert done.run["fetched"] == 4
+    assert len(site.at(patient)) == 3
+    assert min(site.gaps(patient, robots=True)) > 0.49
+
+
 class TestLimits:
     def test_the_limit_of_pages_is_met_and_never_passed(self, tmp_path: Path) -> None:
         tried: set[str] = set()
