@@ -143,7 +143,7 @@ class Leases:
         lease = self._of.pop(request)
         del self._by_fingerprint[lease.fingerprint]
         self._frontier.settle(lease.fingerprint, Outcome.AGAIN)
-        self._politeness.finished(lease.host)
+        self._politeness.finished(lease.host, asked=False)
         self._give_back(lease)
 
     def settle(self, busy: Container[Request]) -> None:
@@ -151,7 +151,7 @@ class Leases:
         for request in [request for request in self._of if request not in busy]:
             lease = self._of.pop(request)
             if lease.downloading:
-                self._politeness.finished(lease.host)
+                self._politeness.finished(lease.host, asked=False)
             self._give_back(lease)
             if lease.outcome is None:
                 continue

@@ -112,8 +112,13 @@ class Politeness:
         if len(self._started) > self._tidy_at:
             self._tidy()
 
-    def finished(self, host: str) -> None:
-        """Note that a request to this host has left the downloader."""
+    def finished(self, host: str, *, asked: bool = True) -> None:
+        """Note that a request to this host has left the downloader.
+
+        If the host was not asked after all (a cache had the answer), no delay runs.
+        """
+        if not asked:
+            self._started.pop(host, None)
         left = self._downloading.get(host, 0) - 1
         if left > 0:
             self._downloading[host] = left

@@ -23,10 +23,13 @@ class Desk:
     """Leases with all that they tell."""
 
     limit: int | None = None
+    delay: float = 0
     frontier: MemoryFrontier = field(default_factory=MemoryFrontier)
 
     def __post_init__(self) -> None:
-        self.politeness = Politeness(slots={}, new_slot=lambda host: (2, 0), clock=lambda: 1.0)
+        self.politeness = Politeness(
+            slots={}, new_slot=lambda host: (2, self.delay), clock=lambda: 1.0
+        )
         self.scope = Scope(limits=Limits(pages_per_host=self.limit))
         self.leases = Leases(self.frontier, self.politeness, self.scope)
 
@@ -81,6 +84,16 @@ def test_a_slot_is_counted_until_the_request_has_left_the_downloader(desk: Desk)
     desk.leases.settle({first})  # the second never came to the downloader
     assert second not in desk.leases
     assert desk.politeness.downloading() == 0
+
+
+def test_what_a_cache_answers_costs_no_delay() -> None:
+    desk = Desk(delay=1_000)
+    for n in range(2):
+        desk.push(Request(f"{A}{n}"))
+    desk.lease()
+    assert desk.lease() is None
+    desk.leases.settle(set())  # without having come to the downloader
+    assert desk.lease() is not None
 
 
 def test_what_others_download_counts_too(desk: Desk) -> None:

@@ -1,7 +1,8 @@
 """Politeness in real crawls: the server's record says what each host was asked, and when.
 
 Each bound on a time is one that only a crawl that is wrong passes, on a machine that is
-ten times too slow as well.
+ten times too slow as well. A server sees requests a little before or after the moment at
+which they left, so half of a delay stands for all of it: without the delay it is nothing.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class TestManners:
     def test_a_crawl_delay_is_kept_after_robots_txt_too(self, manners: tuple[Site, Crawl]) -> None:
         gaps = manners[0].gaps(ASKS_DELAY, robots=True)
         assert len(gaps) == 4
-        assert min(gaps) > 0.69
+        assert min(gaps) > 0.7 / 2
 
     @REPORTED
     def test_the_engine_is_woken_when_a_host_is_due(self, manners: tuple[Site, Crawl]) -> None:
@@ -122,7 +123,7 @@ class TestManners:
     def test_a_crawl_delay_is_capped_and_counted(self, manners: tuple[Site, Crawl]) -> None:
         site, done = manners
         gaps = site.gaps(ASKS_TOO_MUCH, robots=True)
-        assert min(gaps) > 0.99
+        assert min(gaps) > 1.0 / 2
         assert max(gaps) < HEARTBEAT - 1.0
         assert done.stats[stats.HOST_CRAWL_DELAY] == 2
         assert done.stats[f"{stats.HOST_CAPPED}/crawl_delay"] == 1
@@ -134,12 +135,12 @@ class TestManners:
         site, done = manners
         hits = site.at(host)
         refusal = next(hit for hit in hits if hit.status in (429, 503))
-        # one more request may have been on its way when the host refused
-        later = [hit.start - refusal.end for hit in hits if hit.start > refusal.end + 0.5]
+        waits = [hit.start - refusal.end for hit in hits if hit.start > refusal.end]
         assert len(hits) == 5
-        assert len(later) >= 3
-        assert min(later) > 0.9
-        assert max(later) < HEARTBEAT - 1.0
+        # one more request may have been on its way when the host refused
+        assert sum(seconds < 1.0 / 2 for seconds in waits) <= 1
+        assert len(waits) >= 3
+        assert max(waits) < HEARTBEAT - 1.0
         assert refusal.path in [hit.path for hit in pages_of(hits)]
         assert done.stats[stats.HOST_HELD] == 2
         assert done.stats[stats.FRONTIER_RETRIED] == 2
@@ -220,7 +221,7 @@ def test_a_redirect_waits_for_the_host_that_it_leads_to(tmp_path: Path) -> None:
         done = focus(tmp_path, site, DOWNLOAD_SLOTS=json.dumps({patient: {"delay": 0.5}}))
     assert done.run["fetched"] == 4
     assert len(site.at(patient)) == 3
-    assert min(site.gaps(patient, robots=True)) > 0.49
+    assert min(site.gaps(patient, robots=True)) > 0.5 / 2
 
 
 class TestLimits:
@@ -310,4 +311,4 @@ def test_without_scrapys_private_names_the_heartbeat_does_it(tmp_path: Path) -> 
         )
         assert done.run["fetched"] == 3
         assert done.stats[stats.FRONTIER_DONE] == 3
-        assert min(site.gaps(site.hosts[0], robots=True)) > 0.29
+        assert min(site.gaps(site.hosts[0], robots=True)) > 0.3 / 2
