@@ -35,6 +35,7 @@ __all__ = [
     "link_request",
     "load_request",
     "pack",
+    "read",
     "unpack",
     "url_of",
 ]
@@ -80,6 +81,25 @@ def unpack(entry: Entry, spider: Spider) -> Request:
     if explain is not None:
         focus["explain"] = explain
     return link_request(url, spider, depth, focus)
+
+
+def read(entry: Entry, spider: Spider, stats_collector: StatsCollector) -> Request | None:
+    """Return the Request of a leased entry, or None where the spider has changed too much.
+
+    That is counted, and said once.
+    """
+    try:
+        return unpack(entry, spider)
+    except UnserializableError as error:
+        if stats_collector.get_value(stats.FRONTIER_UNREADABLE) is None:
+            logger.error(
+                "A request of an earlier process is dropped: %s. Others like it are counted "
+                "under %s.",
+                error,
+                stats.FRONTIER_UNREADABLE,
+            )
+        stats_collector.inc_value(stats.FRONTIER_UNREADABLE)
+        return None
 
 
 def url_of(payload: bytes | Request) -> str:

@@ -38,7 +38,7 @@ from focusspider.frontier.guarded import GuardedFrontier
 from focusspider.frontier.opening import memory_frontier, open_job
 from focusspider.identity import Identity
 from focusspider.leases import Leases
-from focusspider.payload import RequestWriter, ScoredLink, in_words, pack, unpack
+from focusspider.payload import RequestWriter, ScoredLink, in_words, pack, read
 from focusspider.politeness import Politeness
 from focusspider.priority import around_scores, request_priority
 from focusspider.scope import Scope
@@ -352,25 +352,24 @@ class FocusScheduler(BaseScheduler):
                 self._wake_when_due()
                 return None
             entry = entries[0]
-            if not self.scope.host_full(entry.host):
-                request = unpack(entry, self._spider)
+            full = self.scope.host_full(entry.host)
+            request = None if full else read(entry, self._spider, self._stats)
+            if request is not None:
                 self._leases.add(entry, request)
                 if self._explain:
                     logger.debug("Leased %s: %s", request, in_words(entry, request))
                 return request
             self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
-            self._stats.inc_value(stats.FRONTIER_HOST_FULL)
+            if full:
+                self._stats.inc_value(stats.FRONTIER_HOST_FULL)
         wake(self._crawler.engine)
         return None
 
     def _wake_when_due(self) -> None:
         """Have the engine ask again when the first host that had to wait is due."""
-        if not self.frontier.counts.waiting:
-            return
-        seconds = self.politeness.next_due()
-        if seconds is None:
-            return  # a host's slot is full: its next response wakes the engine
-        self._waker.wake_in(seconds)
+        seconds = self.politeness.next_due() if self.frontier.counts.waiting else None
+        if seconds is not None:  # a host whose slot is full wakes the engine by its response
+            self._waker.wake_in(seconds)
 
     def _settle_finished(self) -> None:
         if self._leases:
@@ -379,9 +378,7 @@ class FocusScheduler(BaseScheduler):
 
     def _idle(self) -> None:
         """Give the reason where the crawl stops for one of ours."""
-        if self.session is None:
-            return
-        reason = self.session.stop_reason()
+        reason = self.session.stop_reason() if self.session is not None else None
         if reason:
             raise CloseSpider(reason)
 

@@ -139,6 +139,11 @@ FRONTIER_UNSERIALIZABLE = _stat(
     "Requests that can be kept in memory only, and are lost when the process dies.",
     "Use methods of the spider as callbacks, and JSON-safe meta and cb_kwargs.",
 )
+FRONTIER_UNREADABLE = _stat(
+    "focus/frontier/unreadable",
+    "Requests of focus/frontier/dropped that an earlier process wrote and this one can't read.",
+    "A callback was renamed or removed: give the spider that method again, and resume.",
+)
 FRONTIER_RETRIED = _stat(
     "focus/frontier/retried",
     "Requests that went back into the frontier to be tried again.",

@@ -26,6 +26,7 @@ from focusspider.payload import (
     in_words,
     load_request,
     pack,
+    read,
     unpack,
 )
 
@@ -280,6 +281,9 @@ class Collector:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
 
+    def get_value(self, key: str) -> int | None:
+        return self.counts.get(key)
+
     def inc_value(self, key: str) -> None:
         self.counts[key] = self.counts.get(key, 0) + 1
 
@@ -297,6 +301,20 @@ def test_what_cannot_be_written_waits_in_memory_and_is_said_once(
     assert len(caplog.records) == 1
     assert "http://a.example/0" in caplog.text
     assert "lambda" in caplog.text
+
+
+def test_what_the_spider_does_not_understand_any_more_is_said_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    collector = Collector()
+    gone = entry(b'{"url":"http://a.example/","callback":"gone"}')
+    assert [read(gone, SPIDER, collector) for _ in range(3)] == [None] * 3  # type: ignore[arg-type]
+    assert collector.counts == {stats.FRONTIER_UNREADABLE: 3}
+    assert len(caplog.records) == 1
+    assert "gone" in caplog.text
+    good = read(entry(b'{"url":"http://a.example/"}'), SPIDER, collector)  # type: ignore[arg-type]
+    assert good is not None
+    assert good.url == "http://a.example/"
 
 
 def entry(payload: Any, priority: int = 2**49) -> Entry:
