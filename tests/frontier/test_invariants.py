@@ -37,8 +37,8 @@ ENTRIES = st.builds(
     entry, NUMBERS, st.sampled_from(HOSTS), PRIORITIES, st.binary(min_size=1, max_size=3)
 )
 BOUNDED = settings(
-    max_examples=80,
-    stateful_step_count=35,
+    max_examples=60,
+    stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +14,7 @@ import pytest
 from focusspider.errors import FrontierError
 from focusspider.frontier import Counts, Entry, Outcome
 from focusspider.frontier.sqlite import FILE_NAME, SqliteFrontier
-from tests.frontier.model import ModelFrontier, always, entry, fingerprint
-from tests.frontier.workload import BOUNDS, rounds
+from tests.frontier.model import always, entry, fingerprint
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -372,37 +367,3 @@ def test_a_closed_frontier_says_so(path: Path) -> None:
     frontier.close("finished")
     with pytest.raises(FrontierError, match=r"is closed \(finished\)"):
         frontier.push([entry(1)])
-
-
-# -- kill -9 -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_it_survives_being_killed(path: Path, seed: int) -> None:
-    """What is there afterwards is what a model of the crawl has at the last commit."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.frontier.workload", str(path), str(seed)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    with process.stdout:
-        process.stdout.readline()
-        time.sleep(random.Random(seed).uniform(0, 0.3))
-        process.send_signal(signal.SIGKILL)
-        printed = process.stdout.read().split()
-    assert process.wait() == -signal.SIGKILL
-
-    frontier = SqliteFrontier(path, **BOUNDS)
-    last = int(frontier.recall("round") or b"-1")
-    assert last - int(printed[-1] if printed else 0) in (0, 1)
-    model = ModelFrontier(**BOUNDS)
-    for _ in islice(rounds(model, seed), last + 1):
-        pass
-    model.crash()
-    assert frontier.counts == model.counts
-    assert drain(frontier) == model.lease(10_000, always())
-    for record in model.of("done") + model.of("dropped"):
-        assert frontier.push([record.entry._replace(priority=10**6)]) == 0
-    frontier.close("finished")
