@@ -118,22 +118,19 @@ class Leases:
             lease.outcome = Outcome.DONE
             self._give_back(lease)
 
-    def is_retry(self, fingerprint: bytes, request: Request) -> bool:
-        """Return whether this request is a leased one, to be tried once more."""
+    def tried(self, fingerprint: bytes, request: Request) -> Request | None:
+        """Return the leased request that this one is to try once more, if it is a retry."""
         lease = self._by_fingerprint.get(fingerprint)
         if lease is None:
-            return False
+            return None
         tried, meta = lease.request.meta, request.meta
-        return bool(
-            meta.get("retry_times", 0) == tried.get("retry_times", 0) + 1
-            and meta.get("redirect_times", 0) == tried.get("redirect_times", 0)
-        )
+        is_next = meta.get("retry_times", 0) == tried.get("retry_times", 0) + 1
+        is_same = meta.get("redirect_times", 0) == tried.get("redirect_times", 0)
+        return lease.request if is_next and is_same else None
 
-    def again(self, entry: Entry, request: Request) -> None:
+    def again(self, entry: Entry) -> None:
         """Let a leased request wait once more, as this entry, at the age that it had."""
         lease = self._by_fingerprint.pop(entry.fingerprint)
-        # Scrapy marks what it retries, for its own filter; a redirect would inherit it
-        request.dont_filter = lease.request.dont_filter
         self._frontier.settle(entry.fingerprint, Outcome.AGAIN, entry)
         lease.outcome = None
         self._give_back(lease)

@@ -48,7 +48,7 @@ class RetryAfterMiddleware:
         seconds = seconds_to_wait(value.decode("latin-1"), datetime.now(UTC))
         if scheduler is not None and seconds:
             assert self._crawler.stats is not None
-            scheduler.hold(request, min(seconds, self._longest))
+            scheduler.politeness.hold(scheduler.host(request), min(seconds, self._longest))
             self._crawler.stats.inc_value(stats.HOST_HELD)
             if seconds > self._longest:
                 stats.count_reason(self._crawler.stats, stats.HOST_CAPPED, "retry_after")

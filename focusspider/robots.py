@@ -66,7 +66,7 @@ class RobotsDelayMiddleware:
         if scheduler is None or seconds is None or not seconds > 0:
             return
         assert self._crawler.stats is not None
-        scheduler.keep_apart(request, min(seconds, self._longest))
+        scheduler.politeness.keep_apart(scheduler.host(request), min(seconds, self._longest))
         self._crawler.stats.inc_value(stats.HOST_CRAWL_DELAY)
         if seconds > self._longest:
             stats.count_reason(self._crawler.stats, stats.HOST_CAPPED, "crawl_delay")

@@ -214,9 +214,12 @@ class FocusScheduler(BaseScheduler):
         fingerprint = self._identity.of(request)
         if "redirect_urls" in request.meta:
             self._redirected(request, request.meta["redirect_urls"][-1])
-        host = self._host(request)
-        if "retry_times" in request.meta and self._leases.is_retry(fingerprint, request):
-            self._leases.again(self._entry(fingerprint, host, request), request)
+        host = self.host(request)
+        tried = self._leases.tried(fingerprint, request) if "retry_times" in request.meta else None
+        if tried is not None:
+            # Scrapy marks what it retries, for its own filter; a redirect would inherit it
+            request.dont_filter = tried.dont_filter
+            self._leases.again(self._entry(fingerprint, host, request))
             self._stats.inc_value(stats.FRONTIER_RETRIED)
             return True
         reason = self._refusal(request)
@@ -279,7 +282,8 @@ class FocusScheduler(BaseScheduler):
         payload = self._writer.payload(request) if self._writer else request
         return Entry(fingerprint, host, priority, payload)
 
-    def _host(self, request: Request) -> str:
+    def host(self, request: Request) -> str:
+        """Return the name of the downloader slot that a request uses."""
         assert self._crawler.engine is not None
         return str(self._crawler.engine.downloader.get_slot_key(request))
 
@@ -326,15 +330,7 @@ class FocusScheduler(BaseScheduler):
 
     def is_early(self, request: Request) -> bool:
         """Return whether a request is ours, and its host can't start it now after all."""
-        return request in self._leases and not self.politeness.can_start(self._host(request))
-
-    def hold(self, request: Request, seconds: float) -> None:
-        """Ask the host of a request for nothing more for some seconds."""
-        self.politeness.hold(self._host(request), seconds)
-
-    def keep_apart(self, request: Request, seconds: float) -> None:
-        """Leave at least so many seconds between two requests to the host of this one."""
-        self.politeness.keep_apart(self._host(request), seconds)
+        return request in self._leases and not self.politeness.can_start(self.host(request))
 
     def next_request(self) -> Request | None:
         """Return the best request that can start now, or None."""

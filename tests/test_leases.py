@@ -111,15 +111,14 @@ def test_a_retry_waits_with_what_it_has_become(desk: Desk) -> None:
     desk.push(Request(A))
     request = desk.lease()
     again = retry(request)
-    assert desk.leases.is_retry(fingerprint(again), again)
-    desk.leases.again(Entry(fingerprint(again), "a.example", 5, again), again)
-    assert not again.dont_filter
+    assert desk.leases.tried(fingerprint(again), again) is request
+    desk.leases.again(Entry(fingerprint(again), "a.example", 5, again))
     assert desk.counts[:2] == (1, 0)
     desk.leases.settle(set())
     assert desk.counts == Counts(1, 0, 0, 0, 0)
     assert desk.lease() is again
     third = retry(again)
-    assert desk.leases.is_retry(fingerprint(third), third)
+    assert desk.leases.tried(fingerprint(third), third) is again
 
 
 @pytest.mark.parametrize(
@@ -134,7 +133,7 @@ def test_a_retry_waits_with_what_it_has_become(desk: Desk) -> None:
 def test_what_is_no_retry_of_a_leased_request(desk: Desk, other: Request) -> None:
     desk.push(Request(A))
     desk.lease()
-    assert not desk.leases.is_retry(fingerprint(other), other)
+    assert desk.leases.tried(fingerprint(other), other) is None
 
 
 def test_what_is_returned_waits_as_it_was_and_frees_its_slot(desk: Desk) -> None:
@@ -182,7 +181,7 @@ class TestPagesPerHost:
             desk.leases.redirected(fingerprint(request))
         elif how == "retry":
             again = retry(request)
-            desk.leases.again(Entry(fingerprint(again), "a.example", 5, again), again)
+            desk.leases.again(Entry(fingerprint(again), "a.example", 5, again))
         else:
             desk.leases.returned(request)
         desk.leases.settle(set())

@@ -250,7 +250,8 @@ class TestLimits:
         assert {hit.status for hit in site.hits} > {200, 302, 404, 503}
         assert done.log == ""
 
-    def test_hosts_and_pages_per_host_hold_exactly(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("job", [None, "job"], ids=["memory", "sqlite"])
+    def test_hosts_and_pages_per_host_hold_exactly(self, job: str | None, tmp_path: Path) -> None:
         """What a host fails to bring does not count, and no redirect gets around a limit."""
         tried: set[str] = set()
 
@@ -273,7 +274,12 @@ class TestLimits:
 
         with Site(pages) as site:
             done = focus(
-                tmp_path, site, "hosts=3", "pages_per_host=5", CONCURRENT_REQUESTS_PER_DOMAIN=8
+                tmp_path,
+                site,
+                "hosts=3",
+                "pages_per_host=5",
+                CONCURRENT_REQUESTS_PER_DOMAIN=8,
+                JOBDIR=tmp_path / job if job else "",
             )
         had = pages_of(site.hits)
         assert {hit.host for hit in site.hits} == set(site.hosts[:3])
