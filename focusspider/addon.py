@@ -121,8 +121,8 @@ class FocusAddon:
             run=job,
             saved=saved.session if saved else None,
             memory=saved.memory if saved else None,
+            job=frontier,
         )
-        self.session.job = frontier
         if config.replay and config.replay_missing == "refuse":
             self.session.stored = Holdings(self._archive)
         settings.setdefault_in_component_priority_dict(

@@ -5,6 +5,8 @@ Job directory contents
 Everything is in ``frontier.sqlite``, see :mod:`focusspider.frontier.sqlite`. Its table
 ``meta`` holds, under these names:
 
+``run``
+    the path of the run's folder, before it is made
 ``session``
     JSON: topic and strategy, the run's folder, how long its files were and which of their
     lines belong to pages that were not settled, counts, and the hosts that were met

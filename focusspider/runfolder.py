@@ -55,12 +55,20 @@ class RunFolder:
         }
 
     @classmethod
-    def make(cls, exports: Path, topic: str, run: str | None = None) -> RunFolder:
+    def make(
+        cls,
+        exports: Path,
+        topic: str,
+        run: str | None = None,
+        *,
+        reserve: Callable[[Path], None] | None = None,
+    ) -> RunFolder:
         """Make the folder of a new run.
 
         Never one that holds another run's files: a run that is named and there already is
         a :class:`~focusspider.errors.SettingError`. Two crawls of one topic that start in
-        the same second have folders of their own.
+        the same second have folders of their own. ``reserve`` is told the path before the
+        folder is made.
         """
         if run is not None and not is_folder_name(run):
             raise SettingError(
@@ -74,6 +82,8 @@ class RunFolder:
             parent.mkdir(parents=True, exist_ok=True)
             for attempt in range(2, 1000):
                 try:
+                    if reserve is not None and not path.exists():
+                        reserve(path)
                     path.mkdir()
                     break
                 except FileExistsError:
@@ -89,6 +99,15 @@ class RunFolder:
                 f"FOCUS_EXPORTS_DIR={str(exports)!r}: cannot make the run folder "
                 f"{path}: {error.strerror}; give a folder that this user may write to"
             ) from error
+
+    @classmethod
+    def take(cls, path: Path) -> RunFolder | None:
+        """Take a folder that was reserved, and None where another run has it by now."""
+        log = path / "crawl.jsonl"
+        if log.exists() and log.stat().st_size:
+            return None
+        path.mkdir(parents=True, exist_ok=True)
+        return cls(path)
 
     @property
     def items(self) -> Path:

@@ -101,6 +101,8 @@ class Session:
         what :meth:`state` gave the last checkpoint of an interrupted crawl, to go on with
     memory
         what its strategy had learnt
+    job
+        the frontier of a job directory, which keeps where the run's folder is
     """
 
     def __init__(
@@ -112,6 +114,7 @@ class Session:
         run: str | None = None,
         saved: Mapping[str, Any] | None = None,
         memory: Mapping[str, NDArray[Any]] | None = None,
+        job: SqliteFrontier | None = None,
     ) -> None:
         self.topic = topic
         self.config = config
@@ -157,13 +160,13 @@ class Session:
         self._stats: StatsCollector | None = None
         self._counted: Mapping[str, Any] = {}  # before an interruption
         self.started = datetime.now(UTC)
-        self.job: SqliteFrontier | None = None  # of a job directory, opened to see what it holds
+        self.job = job
         self.stored: Container[str] | None = None  # all that may be asked for; None: the web
         self.folder: RunFolder | None = None
         if saved is not None:
             self._restore(saved)
         elif config.run_folder:
-            self.folder = RunFolder.make(config.exports_dir, topic.name, config.run or run)
+            self.folder = self._make_folder(config.run or run)
         if self.folder is not None:
             self.folder.write_run(run_report(self, stop_reason=None))
 
@@ -350,6 +353,20 @@ class Session:
             "started": self.started.isoformat(),
             "stats": {k: v for k, v in self.counts.items() if k.startswith("focus/")},
         }
+
+    def _make_folder(self, run: str | None) -> RunFolder:
+        """Make the run's folder, once, however early and often the crawl is killed."""
+        exports, topic, job = self.config.exports_dir, self.topic.name, self.job
+        if job is None:
+            return RunFolder.make(exports, topic, run)
+
+        def reserve(path: Path) -> None:
+            job.remember("run", str(path.absolute()).encode())
+            job.flush()
+
+        reserved = job.recall("run")
+        folder = RunFolder.take(Path(reserved.decode())) if reserved else None
+        return folder or RunFolder.make(exports, topic, run, reserve=reserve)
 
     def _restore(self, saved: Mapping[str, Any]) -> None:
         """Go on with an interrupted crawl, in its folder."""

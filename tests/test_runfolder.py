@@ -81,5 +81,20 @@ def test_a_run_goes_on_where_its_marks_say(tmp_path: Path) -> None:
     assert again.items.read_text() == '{"n": 1}\n{"n": 0}\n'
 
 
+def test_a_folder_that_was_reserved_is_taken_unless_another_run_has_it(tmp_path: Path) -> None:
+    reserved: list[Path] = []
+    folder = RunFolder.make(tmp_path, "clocks", "first", reserve=reserved.append)
+    folder.close()
+    assert reserved == [folder.path]
+    again = RunFolder.take(folder.path)
+    assert again is not None
+    again.log({"n": 1}, owner="a")
+    again.close()
+    assert RunFolder.take(folder.path) is None
+    taken = RunFolder.take(tmp_path / "clocks" / "never-made")
+    assert taken is not None
+    taken.close()
+
+
 def test_a_stamp_sorts() -> None:
     assert re.fullmatch(r"\d{8}T\d{6}Z", utc_stamp())
