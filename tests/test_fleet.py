@@ -103,6 +103,15 @@ class TestSameItems:
             "errback", None,
         }  # fmt: skip
 
+    def test_a_job_directory_keeps_what_it_can(
+        self, modes: dict[str, Run], tmp_path: Path, shop: Shop
+    ) -> None:
+        run = crawl(tmp_path, shop, TOPIC + 'JOBDIR = "job"\n', "everything")
+        assert as_set(run.feed("everything")) == as_set(modes["plain"].feed("everything"))
+        assert run.record()["stats"]["focus/frontier/unserializable"] == 1
+        assert run.log.count("A request waits in memory only") == 1
+        assert "<lambda>" in run.log
+
     @pytest.mark.parametrize("mode", MODES)
     def test_the_site_is_asked_for_the_same(self, modes: dict[str, Run], mode: str) -> None:
         assert sorted(modes[mode].asked) == sorted(modes["plain"].asked)

@@ -201,3 +201,18 @@ def test_the_middleware_forgets_what_was_copied() -> None:
     assert placed.meta == {"focus": {"parent": 7, "place": int(0.3 * 2**50)}, "mine": 1}
     assert placed.priority == 0
     assert counts == {"focus/request/no_link": 1}
+
+
+def test_a_strategy_moves_only_what_has_a_score() -> None:
+    from focusspider.middleware import _scored_only
+
+    class View:
+        ids = np.arange(5)
+        keys = np.arange(5, dtype=np.uint64) + 10
+        priorities = np.array([SCORED_MIN - 1, SCORED_MIN, 2**49, FIRST - 1, FIRST])
+
+    view: Any = View()
+    moved = _scored_only(view)
+    assert moved.ids.tolist() == [1, 2, 3]
+    assert moved.keys.tolist() == [11, 12, 13]
+    assert _scored_only(moved) is moved, "nothing is copied where all have one"
