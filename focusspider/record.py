@@ -74,11 +74,23 @@ class CrawlRecord:
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps, JSON-safe; the rest is in ``crawl.jsonl``."""
         lost = sorted(self._open.values())
-        return {"last": self._last, "open": [(n, *self._pages[n]) for n in lost]}
+        return {
+            "last": self._last,
+            "open": [(n, *self._pages[n]) for n in lost],
+            "fetched": self.fetched,
+            "relevant": self.relevant,
+        }
 
-    def restore(self, state: Mapping[str, Any], log: Path) -> None:
-        """Take up what a checkpoint kept, and what ``crawl.jsonl`` holds of settled pages."""
+    def restore(self, state: Mapping[str, Any], log: Path | None) -> None:
+        """Take up what a checkpoint kept, and what ``crawl.jsonl`` holds of settled pages.
+
+        Without that file the counts go on, those of pages that are fetched again included;
+        paths begin anew, and what is the same is not known.
+        """
         self._last = state["last"]
+        if log is None:
+            self.fetched, self.relevant = state["fetched"], state["relevant"]
+            return
         parents: dict[str, int] = {}
         waiting: list[tuple[int, str | None]] = []
         for n, url, parent in state["open"]:

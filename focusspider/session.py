@@ -380,6 +380,7 @@ class Session:
         self.started = datetime.fromisoformat(saved["started"])
         self._counted = saved["stats"]
         if saved["folder"] is None:
+            self.record.restore(saved["record"], None)
             return
         path = Path(saved["folder"])
         if not path.is_dir():

@@ -28,6 +28,20 @@ def test_a_crawl_is_remembered_by_numbers() -> None:
     assert record.url(0) is None
 
 
+def test_without_a_log_numbers_and_counts_go_on() -> None:
+    record = CrawlRecord()
+    record.add("http://a/", 0, b"one", owner="s")
+    record.judged(relevant=True)
+    record.add("http://a/b", 1, b"two", owner="c")
+    record.judged(relevant=False)
+    again = CrawlRecord()
+    again.restore(json.loads(json.dumps(record.state())), None)
+    assert (again.fetched, again.relevant) == (2, 1)
+    n, _, _ = again.add("http://a/c", 2, b"three", owner="t")
+    assert n == 3, "a number that a link carries is not given to another page"
+    assert again.path(n) == ["http://a/c"]
+
+
 def test_it_goes_on_after_a_crash(tmp_path: Path) -> None:
     """Three pages were fetched, and the second was not settled: its child knows it still."""
     record = CrawlRecord()
