@@ -63,6 +63,8 @@ class FocusSpider(Spider):
         defaults["COOKIES_ENABLED"] = False
         # what is larger is no page; it holds for what is unpacked as well
         defaults["DOWNLOAD_MAXSIZE"] = 10_000_000
+        # a refresh is a link like others, and its page a page
+        defaults["METAREFRESH_ENABLED"] = False
         # a page that can't be had is no error of the crawl, and it is counted
         defaults["RETRY_GIVE_UP_LOG_LEVEL"] = "DEBUG"
         for name, value in defaults.items():
