@@ -12,10 +12,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
 __all__ = ["Journal", "Mark"]
+
+_BLOCK = 1 << 20
 
 
 class Mark(NamedTuple):
@@ -76,24 +79,42 @@ class Journal:
 
 
 def _recover(path: Path, mark: Mark) -> None:
-    """Cut what came after the mark, and the lines that the mark does not vouch for."""
+    """Cut what came after the mark, and the lines that the mark does not vouch for.
+
+    The process may die in here too, and the same mark be applied once more. So the file is
+    replaced whole, and one that is as long as the result is the result: before it was
+    recovered it was at least as long as the mark.
+    """
     if not path.exists():
         return
-    with path.open("r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        end = min(mark.length, size)
-        if mark.cuts:
-            kept_from = min(mark.cuts[0][0], end)
-            file.seek(kept_from)
-            tail = file.read(end - kept_from)
-            kept, at = [], kept_from
-            for start, stop in mark.cuts:
-                kept.append(tail[at - kept_from : start - kept_from])
-                at = stop
-            kept.append(tail[at - kept_from :])
-            file.seek(kept_from)
-            file.write(b"".join(kept))
-            end = file.tell()
-        file.truncate(end)
-        file.flush()
-        os.fsync(file.fileno())
+    cut = sum(stop - start for start, stop in mark.cuts)
+    size = path.stat().st_size
+    if not mark.cuts:
+        if size > mark.length:
+            os.truncate(path, mark.length)
+        return
+    if size <= mark.length - cut:
+        return
+    draft = path.with_name(f"{path.name}.part")
+    with path.open("rb") as old, draft.open("wb") as new:
+        for start, stop in _kept(mark):
+            old.seek(start)
+            _copy(old, new, stop - start)
+        new.flush()
+        os.fsync(new.fileno())
+    draft.replace(path)
+
+
+def _kept(mark: Mark) -> Iterator[tuple[int, int]]:
+    """Return what lies between the cuts, as (start, end) in bytes."""
+    at = 0
+    for start, stop in mark.cuts:
+        yield at, start
+        at = stop
+    yield at, mark.length
+
+
+def _copy(old: BinaryIO, new: BinaryIO, count: int) -> None:
+    while count > 0 and (block := old.read(min(count, _BLOCK))):
+        new.write(block)
+        count -= len(block)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,8 +10,6 @@ from focusspider.journal import Journal, Mark
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def lines(path: Path) -> list[str]:
@@ -34,6 +33,24 @@ def test_a_line_of_an_unsettled_page_is_cut_and_what_comes_after_the_commit(
     journal.close()  # the process dies; what was handed over is in the file
     Journal(path, mark).close()
     assert lines(path) == ["one", "three"]
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_crash_while_it_recovers_does_no_harm(tmp_path: Path, times: int) -> None:
+    """The same mark is applied again: no later checkpoint was made."""
+    path = tmp_path / "items.jsonl"
+    journal = Journal(path)
+    for number in range(6):
+        journal.append(f"line {number}", owner=number)
+    for owner in (0, 2, 3, 5):
+        journal.settled(owner)
+    mark = journal.mark()
+    journal.append("after the commit", owner=9)
+    journal.close()
+    (tmp_path / "items.jsonl.part").write_text("half a dra")  # of a process that died in here
+    for _ in range(times):
+        Journal(path, mark).close()
+    assert lines(path) == ["line 0", "line 2", "line 3", "line 5"]
 
 
 def test_a_file_that_is_shorter_than_its_mark_is_kept_as_it_is(tmp_path: Path) -> None:
@@ -84,5 +101,6 @@ def test_after_a_crash_the_file_holds_what_was_settled_at_the_last_commit(
             mark = journal.mark()
             committed = [text for text, _ in written if int(text.split()[0]) not in unsettled]
     journal.close()  # the process dies; what was handed over is in the file
-    Journal(path, mark).close()
+    for _ in range(2):
+        Journal(path, mark).close()
     assert lines(path) == committed
