@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import call_later
-from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,7 @@ __all__ = [
     "scheduler_of",
     "slot_defaults",
     "stop",
+    "turn",
     "wake",
     "warn_of_unused",
 ]
@@ -147,3 +149,10 @@ def warn_of_unused(settings: BaseSettings) -> None:
                 "REQUEST_FINGERPRINTER_CLASS.",
                 name,
             )
+
+
+async def turn() -> None:
+    """Let the event loop have its turn; Scrapy has a ``sleep`` for it since 2.18."""
+    came: Deferred[None] = Deferred()
+    call_later(0, came.callback, None)
+    await maybe_deferred_to_future(came)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
@@ -14,7 +14,8 @@ from focusspider.engine import stop
 from focusspider.items import fill
 from focusspider.page import Link
 from focusspider.payload import link_request
-from focusspider.priority import among_scores, around_scores, to_level
+from focusspider.priority import around_scores, to_level
+from focusspider.reranking import Reranker
 from focusspider.scheduler import FocusScheduler
 from focusspider.scoring import PageScorer
 from focusspider.session import META, Session, visit_of
@@ -23,13 +24,10 @@ from focusspider.urls import Fingerprinter
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
 
-    from focusspider.frontier import FrontierView
     from focusspider.session import Visit
 
 __all__ = ["FocusMiddleware"]
@@ -55,6 +53,7 @@ class FocusMiddleware:
         self._session = session
         self._crawler = crawler
         self._fingerprinter = Fingerprinter(crawler.request_fingerprinter)
+        self._reranker = Reranker(session, crawler)
         self._item_fields = session.config.item_fields
 
     @classmethod
@@ -133,7 +132,7 @@ class FocusMiddleware:
         if links:
             for request in self._push(links, scorer):
                 yield request
-        self._rerank()
+        await self._reranker.after_page()
         if self._session.remaining == 0:
             raise CloseSpider("page_limit")
 
@@ -186,20 +185,6 @@ class FocusMiddleware:
             request.priority = to_level(focus["place"] if "place" in focus else focus["priority"])
         return request
 
-    def _rerank(self) -> None:
-        """Let the strategy re-order what waits, every so many pages."""
-        strategy = self._session.strategy
-        every = getattr(strategy, "rerank_every", 0)
-        if not every or self._session.fetched % every:
-            return
-        scheduler = self._scheduler()
-        if scheduler is None:
-            return
-        reranking = strategy.rerank(_scored_only(scheduler.frontier.view))
-        if reranking is not None:
-            scheduler.frontier.reprioritise(reranking.ids, among_scores(reranking.priorities))
-            self._stats.inc_value(stats.STRATEGY_RERANK)
-
     def _closed(self, reason: str) -> None:
         self._session.close(reason)
 
@@ -208,19 +193,3 @@ def _cannot_write(crawler: Crawler, error: OSError) -> None:
     """End a crawl that cannot write what it finds."""
     logger.error("The crawl stops: its run folder cannot be written: %s", error)
     stop(crawler, "disk_error")
-
-
-class _View(NamedTuple):
-    """A part of a :class:`~focusspider.frontier.FrontierView`."""
-
-    ids: NDArray[np.int64]
-    keys: NDArray[np.uint64]
-    priorities: NDArray[np.int64]
-
-
-def _scored_only(view: FrontierView) -> FrontierView:
-    """Leave out what waits where its spider put it: a strategy does not move that."""
-    scored = view.priorities == among_scores(view.priorities)
-    if scored.all():
-        return view
-    return _View(view.ids[scored], view.keys[scored], view.priorities[scored])

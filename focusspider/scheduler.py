@@ -103,6 +103,7 @@ class FocusScheduler(BaseScheduler):
         self._waker = Waker(crawler)
         self._writer: RequestWriter | None = None
         self._checkpoints: Checkpoints | None = None
+        self.closed = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FocusScheduler:
@@ -170,6 +171,7 @@ class FocusScheduler(BaseScheduler):
 
     def close(self, reason: str) -> None:
         """Settle what is finished, and count what is left."""
+        self.closed = True
         self._waker.cancel()
         self._settle_finished()
         if self._checkpoints is not None:

@@ -20,7 +20,7 @@ ORDER = """
     linkgraph webgraph relevance models strategies
     frontier failures targets journal runfolder record items runreport session
     exactjson payload identity engine politeness scope leases checkpoint scheduler scoring
-    middleware robots retryafter
+    reranking middleware robots retryafter
     pipelines exporters liveview monitor spiders search replay evaluation commands addon settings
 """.split()  # noqa: SIM905 - a table to read
 

@@ -204,7 +204,7 @@ def test_the_middleware_forgets_what_was_copied() -> None:
 
 
 def test_a_strategy_moves_only_what_has_a_score() -> None:
-    from focusspider.middleware import _scored_only
+    from focusspider.reranking import _scored_only
 
     class View:
         ids = np.arange(5)

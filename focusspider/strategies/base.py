@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ from focusspider.priority import scalar_priorities
 from focusspider.text import Terms, cosine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -24,6 +25,7 @@ __all__ = [
     "BaseStrategy",
     "KeywordStrategy",
     "LinkScores",
+    "RerankWork",
     "Reranking",
     "State",
     "Strategy",
@@ -56,6 +58,10 @@ class Reranking(NamedTuple):
     priorities: NDArray[np.int64]  # (n,)
 
 
+#: What makes a reranking, in another thread; see :meth:`Strategy.rerank`.
+RerankWork = Callable[[], Reranking]
+
+
 class Strategy(Protocol):
     """Decides which link is worth the next request.
 
@@ -85,8 +91,20 @@ class Strategy(Protocol):
         """Learn from a page that was judged; called before its links are scored."""
         ...
 
-    def rerank(self, frontier: FrontierView) -> Reranking | None:
-        """Return new priorities for waiting requests, or None: nothing to change."""
+    def rerank(self, frontier: FrontierView) -> Reranking | RerankWork | None:
+        """Return new priorities for waiting requests, or None: nothing to change.
+
+        It is asked for them every ``rerank_every`` pages, an attribute of the strategy,
+        and with ``rerank_growth`` not before the crawl has grown by that share, so that a
+        rerank whose cost grows with the crawl costs the same for each page. What keeps its
+        priority need not be in the answer.
+
+        What takes more than a few milliseconds is returned as work: a function that
+        returns the :class:`Reranking`. It runs in another thread while the crawl goes on
+        with ``score`` and ``observe``, so it must only read what was put together for it
+        here. No other work runs meanwhile, and ``rerank`` is not called. Where requests are
+        made one at a time, the crawl waits for it, and is the same each time.
+        """
         ...
 
 
@@ -113,7 +131,7 @@ class BaseStrategy:
     def observe(self, page: Page, judgement: Judgement) -> None:
         """Learn nothing."""
 
-    def rerank(self, frontier: FrontierView) -> Reranking | None:  # noqa: ARG002
+    def rerank(self, frontier: FrontierView) -> Reranking | RerankWork | None:  # noqa: ARG002
         """Change nothing."""
         return None
 

@@ -1,0 +1,129 @@
+"""New priorities for what waits, while the crawl goes on."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.log import failure_to_exc_info
+
+from focusspider import stats
+from focusspider.engine import turn
+from focusspider.frontier import RERANK_SLICE
+from focusspider.priority import among_scores
+from focusspider.scheduler import FocusScheduler
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from scrapy.crawler import Crawler
+    from twisted.python.failure import Failure
+
+    from focusspider.frontier import FrontierView
+    from focusspider.session import Session
+    from focusspider.strategies.base import Reranking
+
+__all__ = ["Reranker"]
+
+logger = logging.getLogger(__name__)
+
+
+class Reranker:
+    """Asks the strategy for new priorities every so many pages, and gives them to the frontier.
+
+    A strategy may give the work instead of the priorities. That runs in a thread, and no
+    other begins before it is done and its priorities are in the frontier, a slice at a
+    time. Meanwhile pages are scored and requests leased: with the old priorities, and what
+    a new link raised may be lowered again.
+
+    With ``CONCURRENT_REQUESTS = 1`` the page that made it due waits for the end of it, and
+    the crawl with that page: the same crawl gives the same order each time.
+    """
+
+    def __init__(self, session: Session, crawler: Crawler) -> None:
+        self._session = session
+        self._crawler = crawler
+        self._last = 0  # number of pages at the last one
+        self._running = False
+        self._warned = False
+
+    async def after_page(self) -> None:
+        """Begin a rerank if one is due; a page has been scored."""
+        if not self._due():
+            return
+        scheduler = FocusScheduler.of(self._crawler)
+        if scheduler is None:
+            self._warn()
+            return
+        self._last = self._session.fetched
+        self._running = True
+        done = deferred_from_coro(self._rerank(scheduler))
+        done.addErrback(_failed)
+        if self._crawler.settings.getint("CONCURRENT_REQUESTS") == 1:
+            await maybe_deferred_to_future(done)
+
+    def _due(self) -> bool:
+        every = getattr(self._session.strategy, "rerank_every", 0)
+        if not every or self._running or self._session.remaining == 0:
+            return False
+        growth = getattr(self._session.strategy, "rerank_growth", 0.0)
+        grown: int = self._session.fetched - self._last
+        return grown >= max(every, growth * self._last)
+
+    def _warn(self) -> None:
+        if not self._warned:
+            self._warned = True
+            logger.warning(
+                "The strategy %r reorders what waits, which %s cannot do: links stay in the "
+                "order of their first scores; set SCHEDULER to focusspider.FocusScheduler",
+                self._session.strategy_name,
+                self._crawler.settings["SCHEDULER"],
+            )
+
+    async def _rerank(self, scheduler: FocusScheduler) -> None:
+        try:
+            reranking = self._session.strategy.rerank(_scored_only(scheduler.frontier.view))
+            if callable(reranking):
+                reranking = await run_in_thread(reranking)
+            if reranking is not None and await self._apply(reranking, scheduler):
+                assert self._crawler.stats is not None
+                self._crawler.stats.inc_value(stats.STRATEGY_RERANK)
+        finally:
+            self._running = False
+
+    async def _apply(self, reranking: Reranking, scheduler: FocusScheduler) -> bool:
+        """Return whether the crawl went on for so long."""
+        ids, priorities = reranking.ids, among_scores(reranking.priorities)
+        for start in range(0, len(ids), RERANK_SLICE):
+            if start:
+                await turn()
+            if scheduler.closed:
+                return False
+            part = slice(start, start + RERANK_SLICE)
+            scheduler.frontier.reprioritise(ids[part], priorities[part])
+        return True
+
+
+def _failed(failure: Failure) -> None:
+    logger.error(
+        "The strategy failed to rerank; the frontier keeps the priorities that it has",
+        exc_info=failure_to_exc_info(failure),
+    )
+
+
+class _View(NamedTuple):
+    """A part of a :class:`~focusspider.frontier.FrontierView`."""
+
+    ids: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    priorities: NDArray[np.int64]
+
+
+def _scored_only(view: FrontierView) -> FrontierView:
+    """Leave out what waits where its spider put it: a strategy does not move that."""
+    scored = view.priorities == among_scores(view.priorities)
+    if scored.all():
+        return view
+    return _View(view.ids[scored], view.keys[scored], view.priorities[scored])
