@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BenchmarkError",
+    "CorpusError",
     "FocusError",
     "FrontierError",
     "MissingExtraError",
@@ -59,6 +60,10 @@ class UnknownNameError(FocusError, ValueError):
 
 class ReplayError(FocusError, ValueError):
     """An archive cannot be replayed: mend ``FOCUS_REPLAY`` or the file that it names."""
+
+
+class CorpusError(FocusError, ValueError):
+    """Texts to learn from cannot be used: mend or make anew the file that the message names."""
 
 
 class FrontierError(FocusError, RuntimeError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import secrets
 from array import array
+from hashlib import sha1
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ABSENT", "KeyTable", "fingerprint_key"]
+__all__ = ["ABSENT", "KeyTable", "fingerprint_key", "url_key"]
 
 #: What the table answers for a key that it does not hold; so it cannot be a value.
 ABSENT = -1
@@ -35,6 +36,11 @@ def fingerprint_key(fingerprint: bytes) -> int:
     '0x1020304050607'
     """
     return int.from_bytes(fingerprint[:8], "big")
+
+
+def url_key(url: str) -> int:
+    """Return a key for a URL where there is no crawl, whose fingerprints would give it."""
+    return fingerprint_key(sha1(url.encode("utf-8", "replace"), usedforsecurity=False).digest())
 
 
 class KeyTable:

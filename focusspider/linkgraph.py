@@ -9,21 +9,20 @@ them 50 MB more, and what outgrown arrays leave behind in the heap up to 50 MB.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from focusspider.growing import GrowingArray, roomy
 from focusspider.keytable import ABSENT, KeyTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["LinkGraph"]
-
-_Scalar = TypeVar("_Scalar", bound=np.generic)
+__all__ = ["KnownLinks", "LinkGraph", "Snapshot"]
 
 
 class LinkGraph:
@@ -46,13 +45,15 @@ class LinkGraph:
 
     def __init__(self) -> None:
         self._nodes = KeyTable()
-        self._keys = _Column(np.uint64)
-        self._in_degree = _Column(np.int32)
-        self._rows = _Column(np.int32)
-        self._fetched = _Column(np.int32)
-        self._ends = _Column(np.int32)
+        self._keys = GrowingArray(np.uint64)
+        self._in_degree = GrowingArray(np.int32)
+        self._rows = GrowingArray(np.int32)
+        self._fetched = GrowingArray(np.int32)
+        self._ends = GrowingArray(np.int32)
         self._ends.append(0)
-        self._links = _Column(np.int32)
+        self._links = GrowingArray(np.int32)
+        self._moved_from = GrowingArray(np.int32)
+        self._moved_to = GrowingArray(np.int32)
         self._ones = np.ones(0, dtype=np.float32)
         self._csr: csr_array | None = None
 
@@ -110,6 +111,18 @@ class LinkGraph:
         self._csr = None
         return True
 
+    def add_redirect(self, key: int, to: int) -> None:
+        """Note that a URL redirects to a fetched page: links to it are links to that page.
+
+        Only :meth:`Snapshot.links_among` follows it; the other arrays keep the two apart.
+        """
+        source, page = self._number([key])[0], self._nodes.get(to)
+        if page == ABSENT or self._rows.values[page] == ABSENT:
+            raise ValueError(f"the page {to} that {key} redirects to is not fetched: add it first")
+        if self._rows.values[source] == ABSENT:
+            self._moved_from.append(source)
+            self._moved_to.append(page)
+
     def nodes(self, keys: ArrayLike) -> NDArray[np.int32]:
         """Return the nodes of many keys, with -1 for each that is not known."""
         return self._nodes.lookup(np.asarray(keys, dtype=np.uint64))
@@ -138,7 +151,7 @@ class LinkGraph:
 
             n_links = len(self._links)
             if len(self._ones) < n_links:
-                self._ones = np.ones(_capacity(n_links), dtype=np.float32)
+                self._ones = np.ones(roomy(n_links), dtype=np.float32)
             self._csr = csr_array(
                 (self._ones[:n_links], self._links.view(), self._ends.view()),
                 shape=(self.n_fetched, len(self)),
@@ -146,6 +159,41 @@ class LinkGraph:
             )
             self._csr.has_canonical_format = True  # or scipy would look at every link
         return self._csr
+
+    def snapshot(self) -> Snapshot:
+        """Return the graph as it is now, for another thread to work on; nothing is copied."""
+        return Snapshot(
+            self.keys, self.fetched, self.csr(), self._moved_from.view(), self._moved_to.view()
+        )
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return what :meth:`of` makes the graph of again."""
+        return {
+            "keys": self.keys,
+            "fetched": self.fetched,
+            "ends": self._ends.view(),
+            "links": self._links.view(),
+            "moved_from": self._moved_from.view(),
+            "moved_to": self._moved_to.view(),
+        }
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> LinkGraph:
+        """Return the graph whose :meth:`arrays` these are."""
+        graph = cls()
+        n_nodes, links, fetched = len(arrays["keys"]), arrays["links"], arrays["fetched"]
+        graph._nodes.extend(arrays["keys"], np.arange(n_nodes, dtype=np.int32))
+        graph._keys = GrowingArray.of(arrays["keys"])
+        graph._in_degree = GrowingArray.of(np.bincount(links, minlength=n_nodes).astype(np.int32))
+        rows = np.full(n_nodes, ABSENT, dtype=np.int32)
+        rows[fetched] = np.arange(len(fetched))
+        graph._rows = GrowingArray.of(rows)
+        graph._fetched = GrowingArray.of(fetched)
+        graph._ends = GrowingArray.of(arrays["ends"])
+        graph._links = GrowingArray.of(links)
+        graph._moved_from = GrowingArray.of(arrays["moved_from"])
+        graph._moved_to = GrowingArray.of(arrays["moved_to"])
+        return graph
 
     def _number(self, keys: Iterable[int]) -> list[int]:
         """Return the nodes of keys that differ from each other, new ones included."""
@@ -167,41 +215,77 @@ class LinkGraph:
         return nodes
 
 
-class _Column(Generic[_Scalar]):
-    """An array that grows at its end."""
+class KnownLinks(NamedTuple):
+    """The links of fetched pages to fetched pages and to what waits.
 
-    __slots__ = ("_length", "values")
+    ``matrix`` is (n_pages, n_pages + n_waiting): entry (i, j) is 1 where page i links to
+    page j, or to the waiting request j - n_pages; ``nodes`` are the nodes of its columns,
+    -1 for a waiting one that no page links to.
+    """
 
-    def __init__(self, dtype: type[_Scalar]) -> None:
-        self.values: NDArray[_Scalar] = np.empty(_capacity(0), dtype=dtype)
-        self._length = 0
-
-    def __len__(self) -> int:
-        return self._length
-
-    def append(self, value: int) -> None:
-        if self._length == len(self.values):
-            self._grow(self._length + 1)
-        self.values[self._length] = value
-        self._length += 1
-
-    def extend(self, values: NDArray[_Scalar]) -> None:
-        end = self._length + len(values)
-        if end > len(self.values):
-            self._grow(end)
-        self.values[self._length : end] = values
-        self._length = end
-
-    def view(self) -> NDArray[_Scalar]:
-        view = self.values[: self._length]
-        view.flags.writeable = False
-        return view
-
-    def _grow(self, length: int) -> None:
-        grown = np.empty(_capacity(length), dtype=self.values.dtype)
-        grown[: self._length] = self.values[: self._length]
-        self.values = grown
+    matrix: csr_array
+    nodes: NDArray[np.int32]
 
 
-def _capacity(length: int) -> int:
-    return length + length // 4 + 64
+class Snapshot(NamedTuple):
+    """A graph at one moment; see :meth:`LinkGraph.snapshot`.
+
+    ``moved_from`` and ``moved_to`` are the nodes of redirects, one each.
+    """
+
+    keys: NDArray[np.uint64]
+    fetched: NDArray[np.int32]
+    links: csr_array
+    moved_from: NDArray[np.int32]
+    moved_to: NDArray[np.int32]
+
+    def nodes(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return the nodes of many keys, with -1 for each that is not known."""
+        if not len(self.keys):
+            return np.full(len(keys), ABSENT, dtype=np.int32)
+        order = np.argsort(self.keys).astype(np.int32)
+        places = np.searchsorted(self.keys, keys, sorter=order)
+        nodes = order[np.minimum(places, len(order) - 1)]
+        nodes[self.keys[nodes] != keys] = ABSENT
+        return nodes
+
+    def in_degrees(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return how many fetched pages link to each of many keys; 0 for an unknown one."""
+        counts = np.bincount(self.links.indices, minlength=len(self.keys))
+        nodes = self.nodes(keys)
+        return np.where(nodes != ABSENT, counts[nodes] if len(counts) else 0, 0)
+
+    def links_among(self, waiting: NDArray[np.uint64], *, first: int = 0) -> KnownLinks:
+        """Return the links of pages among each other and to the waiting requests.
+
+        Parameters
+        ----------
+        waiting
+            The keys of what waits, (n_waiting,), none of them fetched.
+        first
+            Row of the first page that takes part: the earlier ones are left out.
+        """
+        from scipy.sparse import csr_array
+
+        pages = self.fetched[first:]
+        nodes = np.concatenate([pages, self.nodes(waiting)])
+        place = np.full(len(self.keys), ABSENT, dtype=np.int32)  # column of each node
+        known = np.flatnonzero(nodes != ABSENT)
+        place[nodes[known]] = known
+        moved = place[self.moved_from] == ABSENT
+        place[self.moved_from[moved]] = place[self.moved_to[moved]]
+        ends = self.links.indptr[first:]
+        columns = place[self.links.indices[ends[0] :]]
+        kept = columns != ABSENT
+        if len(self.moved_from):  # a page may now link to itself, or twice to another
+            rows = np.repeat(np.arange(len(pages)), np.diff(ends))
+            kept &= columns != rows
+        indptr = np.concatenate([[0], np.cumsum(kept)])[ends - ends[0]]
+        matrix = csr_array(
+            (np.ones(indptr[-1], dtype=np.float32), columns[kept], indptr),
+            shape=(len(pages), len(nodes)),
+        )
+        if len(self.moved_from):
+            matrix.sum_duplicates()
+            matrix.data[:] = 1
+        return KnownLinks(matrix, nodes)

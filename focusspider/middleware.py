@@ -67,6 +67,7 @@ class FocusMiddleware:
         if session.folder is not None:
             session.folder.failed = partial(_cannot_write, crawler)
         middleware = cls(session, crawler)
+        session.parser.key_of = middleware._fingerprinter.key_of
         crawler.signals.connect(middleware._closed, signals.spider_closed)
         return middleware
 

@@ -12,17 +12,20 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
 from focusspider.errors import UnknownNameError
+from focusspider.keytable import url_key
 from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded, select
 from focusspider.markup import decoded, prepared, without_frames
 from focusspider.text import Analyzer, Terms, language_name
 from focusspider.urls import MAX_URL_LENGTH, BaseURL, RefusedURLError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from numpy.typing import NDArray
     from scrapy.http import Response
     from selectolax.lexbor import LexborNode
 
@@ -57,6 +60,8 @@ class Page:
         URL that the page gives as its own; it is among the links too.
     links : tuple of Link
         In the order of the page, without those to the page itself.
+    moved_from : tuple of str
+        The URLs that redirected to the page, in their order.
     refused : Counter
         How many links were refused, by reason: those of
         :class:`~focusspider.urls.RefusedURLError`, and ``links`` for those beyond the
@@ -77,6 +82,8 @@ class Page:
         source_text: str = "",
         links: Sequence[Link] = (),
         refused: Counter[str] | None = None,
+        moved_from: Sequence[str] = (),
+        key_of: Callable[[str], int] = url_key,
     ) -> None:
         self.url = url
         self.status = status
@@ -88,6 +95,8 @@ class Page:
         self.links = tuple(links)
         self.canonical = next((link.url for link in links if link.kind == "canonical"), None)
         self.refused: Counter[str] = Counter() if refused is None else refused
+        self.moved_from = tuple(moved_from)
+        self._key_of = key_of
         self._source_text = source_text
         self._analyzer = analyzer
         self._terms: dict[str, Terms] = {}
@@ -101,6 +110,21 @@ class Page:
     def terms(self) -> Terms:
         """Terms of title and text, in the page's language."""
         return self._analyzer.terms(f"{self.title} {self._source_text}", self.language)
+
+    @cached_property
+    def key(self) -> int:
+        """What the frontier calls the page: the first 8 bytes of its request's fingerprint."""
+        return self._key_of(self.url)
+
+    @cached_property
+    def link_keys(self) -> NDArray[np.uint64]:
+        """What the frontier calls each of the links, (n_links,)."""
+        return np.array([self._key_of(link.url) for link in self.links], dtype=np.uint64)
+
+    @cached_property
+    def moved_from_keys(self) -> tuple[int, ...]:
+        """What the frontier called the URLs that redirected to the page."""
+        return tuple(map(self._key_of, self.moved_from))
 
     def context_terms(self, link: Link) -> Terms:
         """Return the terms of a link's context, in the page's language."""
@@ -136,6 +160,12 @@ class PageParser:
         others are cut.
     max_size : int
         Largest source that is parsed: bytes of a response, characters of a string.
+
+    Attributes
+    ----------
+    key_of : callable
+        Gives a URL the key that the frontier has for it. A crawl sets it when it knows how
+        requests are told apart (``REQUEST_FINGERPRINTER_CLASS``).
     """
 
     def __init__(
@@ -158,6 +188,7 @@ class PageParser:
         self.max_url_length = max_url_length
         self.max_text = max_text
         self.max_size = max_size
+        self.key_of: Callable[[str], int] = url_key
 
     def parse(self, response: Response) -> Page:
         """Return the page of a response.
@@ -175,6 +206,7 @@ class PageParser:
             response.status,
             encoding=getattr(response, "encoding", "utf-8"),
             language=language.decode("latin-1") if language else None,
+            moved_from=_redirects(response),
         )
 
     def parse_html(self, html: str | bytes, url: str, *, status: int = 200) -> Page:
@@ -191,6 +223,7 @@ class PageParser:
         *,
         encoding: str = "utf-8",
         language: str | None = None,
+        moved_from: Sequence[str] = (),
     ) -> Page:
         source = prepared(html)
         root = _tree(source.page)
@@ -229,7 +262,17 @@ class PageParser:
             source_text=body.text()[: self.max_text] if body is not None else "",
             links=reader.links,
             refused=reader.refused,
+            moved_from=moved_from,
+            key_of=self.key_of,
         )
+
+
+def _redirects(response: Response) -> Sequence[str]:
+    """Return the URLs whose redirects Scrapy followed to a response."""
+    if response.request is None:
+        return ()
+    urls: Sequence[str] = response.request.meta.get("redirect_urls", ())
+    return urls
 
 
 def _tree(html: str) -> LexborNode:

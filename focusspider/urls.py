@@ -20,6 +20,7 @@ from scrapy.utils.request import RequestFingerprinter
 from w3lib.url import safe_url_string
 
 from focusspider.errors import FocusError
+from focusspider.keytable import fingerprint_key
 
 if TYPE_CHECKING:
     from typing import Any
@@ -329,6 +330,10 @@ class Fingerprinter:
     def of_url(self, url: str) -> bytes:
         """Return the fingerprint of a GET request for a URL."""
         return self._cached(url)
+
+    def key_of(self, url: str) -> int:
+        """Return the key of a GET request for a URL; see :mod:`~focusspider.keytable`."""
+        return fingerprint_key(self.of_url(url))
 
     def of_request(self, request: Request) -> bytes:
         """Return the fingerprint of a request."""

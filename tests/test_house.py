@@ -15,9 +15,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: In the order in which data flow. A module imports only from those above it, or from its
 #: own folder.
 ORDER = """
-    errors priority registry keytable onemessage stats config
+    errors priority registry keytable growing onemessage stats config
     urls hostile markup links stopwords text sites topicvalues topic page profile
-    linkgraph webgraph relevance models strategies
+    linkgraph corpus webgraph relevance models strategies
     frontier failures targets journal runfolder record items runreport session
     exactjson payload identity engine politeness scope leases checkpoint scheduler scoring
     reranking middleware robots retryafter

@@ -174,3 +174,95 @@ def test_memory_is_within_the_budget() -> None:
         tracemalloc.stop()
     assert graph.n_links > 0.99 * pages * links
     assert peak <= 200e6 / 50
+
+
+def among(
+    reference: Reference, waiting: list[int], moved: dict[int, int], first: int = 0
+) -> list[list[float]]:
+    """Return the links between fetched pages, and to what waits, redirects followed."""
+    pages = list(reference.links)[first:]
+    rows = []
+    for page in pages:
+        links = {moved.get(key, key) for key in reference.links[page]} - {page}
+        rows.append([float(column in links) for column in [*pages, *waiting]])
+    return rows
+
+
+@given(crawls, st.lists(keys, unique=True), st.lists(keys, max_size=3), st.integers(0, 3))
+def test_links_among_pages_and_what_waits(
+    crawl: list[tuple[int, list[int]]], waiting: list[int], moving: list[int], first: int
+) -> None:
+    graph, reference = LinkGraph(), Reference()
+    for key, link_keys in crawl:
+        graph.add_page(key, link_keys)
+        reference.add_page(key, link_keys)
+    waiting = [key for key in waiting if key not in reference.links]
+    moved: dict[int, int] = {}
+    if reference.links:
+        page = next(reversed(reference.links))
+        for key in moving:
+            graph.add_redirect(key, page)
+            if key not in waiting and key not in reference.links:
+                moved[key] = page
+    snapshot = graph.snapshot()
+    graph.add_page(77, [1, 2, 3, 78])  # which is not in the snapshot
+    first = min(first, len(reference.links))
+    found = snapshot.links_among(np.array(waiting, dtype=np.uint64), first=first)
+    expected = among(reference, waiting, moved, first)
+    shape = (len(reference.links) - first, len(reference.links) - first + len(waiting))
+    assert found.matrix.shape == shape
+    found.matrix.check_format(full_check=True)
+    np.testing.assert_array_equal(found.matrix.toarray(), np.reshape(expected, shape))
+    nodes = list(dict.fromkeys([*reference.nodes, *(moving if reference.links else [])]))
+    columns = [*list(reference.links)[first:], *waiting]
+    assert found.nodes.tolist() == [nodes.index(k) if k in nodes else -1 for k in columns]
+
+
+def test_links_to_a_url_that_redirects_are_links_to_where_it_leads() -> None:
+    graph = LinkGraph()
+    graph.add_page(1, [10, 2])  # 10 will redirect to 3
+    graph.add_page(3, [1, 10])
+    graph.add_redirect(10, 3)
+    graph.add_page(2, [10, 3])  # both are one page now
+    matrix, nodes = graph.snapshot().links_among(np.array([], dtype=np.uint64))
+    assert matrix.toarray().tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 0]]
+    assert graph.keys[nodes].tolist() == [1, 3, 2]
+
+
+def test_a_redirect_leads_to_a_fetched_page() -> None:
+    graph = LinkGraph()
+    graph.add_page(1, [2])
+    with pytest.raises(ValueError, match="the page 2 that 9 redirects to is not fetched"):
+        graph.add_redirect(9, 2)
+
+
+@given(crawls)
+def test_in_degrees_of_a_snapshot(crawl: list[tuple[int, list[int]]]) -> None:
+    graph, reference = LinkGraph(), Reference()
+    for key, link_keys in crawl:
+        graph.add_page(key, link_keys)
+        reference.add_page(key, link_keys)
+    snapshot = graph.snapshot()
+    asked = [*range(10), 2**64 - 1]
+    expected = [reference.in_degree(key) for key in asked]
+    graph.add_page(77, asked)
+    found = snapshot.in_degrees(np.array(asked, dtype=np.uint64))
+    assert found.tolist() == expected
+
+
+@given(crawls, crawls)
+def test_it_goes_on_from_its_arrays(
+    crawl: list[tuple[int, list[int]]], later: list[tuple[int, list[int]]]
+) -> None:
+    graph, reference = LinkGraph(), Reference()
+    for key, link_keys in crawl:
+        graph.add_page(key, link_keys)
+        reference.add_page(key, link_keys)
+    if crawl:
+        graph.add_redirect(55, crawl[0][0])
+        reference.nodes[55] = None
+    again = LinkGraph.of({name: array.copy() for name, array in graph.arrays().items()})
+    for key, link_keys in later:
+        assert again.add_page(key, link_keys) is reference.add_page(key, link_keys)
+    check(again, reference)
+    assert len(again.snapshot().moved_from) == len(graph.snapshot().moved_from)

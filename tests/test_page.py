@@ -3,17 +3,21 @@ from __future__ import annotations
 import contextlib
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
+from scrapy.utils.request import RequestFingerprinter
 from w3lib.url import safe_url_string
 
 from focusspider.errors import NotAPageError
+from focusspider.keytable import url_key
 from focusspider.page import MAX_TITLE, Page, PageParser
 from focusspider.text import Analyzer, Terms
-from focusspider.urls import RefusedURLError, resolve
+from focusspider.urls import Fingerprinter, RefusedURLError, resolve
 from tests.realpages import NAMES, responses
 
 URL = "http://a.example/b/c.html"
@@ -392,3 +396,34 @@ def test_links_of_real_pages_are_scrapys(corpora, name) -> None:
         both += len(ours & theirs)
         either += len(ours | theirs)
     assert both > 0.97 * either > 400
+
+
+def test_the_keys_of_a_page_and_its_links_are_the_frontiers() -> None:
+    scrapys = RequestFingerprinter()
+    parser = PageParser(analyzer=ANALYZER)
+    parser.key_of = Fingerprinter(scrapys).key_of
+    page = parser.parse_html("<a href='/x?b=1&a=2'>x</a><a href='/x?a=2&b=1#y'>x</a>", URL)
+    expected = [
+        int.from_bytes(scrapys.fingerprint(Request(link.url))[:8], "big") for link in page.links
+    ]
+    assert page.link_keys.tolist() == expected
+    assert page.link_keys.dtype == np.uint64
+    assert expected[0] == expected[1]  # one page, spelt in two ways
+    assert page.key == int.from_bytes(scrapys.fingerprint(Request(URL))[:8], "big")
+
+
+def test_without_a_crawl_a_key_is_that_of_the_url() -> None:
+    page = read("<a href=d.html>d</a>")
+    assert page.key == url_key(URL)
+    assert page.link_keys.tolist() == [url_key("http://a.example/b/d.html")]
+    assert read("").link_keys.tolist() == []
+
+
+def test_what_redirected_to_a_page() -> None:
+    urls = ["http://a.example/1", "http://a.example/2"]
+    for meta, expected in (({}, []), ({"redirect_urls": urls}, urls)):
+        response = HtmlResponse(URL, body=b"<p>x", request=Request(URL, meta=meta))
+        page = PARSER.parse(response)
+        assert list(page.moved_from) == expected
+        assert page.moved_from_keys == tuple(map(url_key, expected))
+    assert PARSER.parse(HtmlResponse(URL, body=b"<p>x")).moved_from == ()
