@@ -21,8 +21,10 @@ __all__ = [
     "build",
     "check_choice",
     "check_flag",
+    "check_number",
     "check_share",
     "check_texts",
+    "check_whole",
     "find",
     "import_object",
     "parameters",
@@ -141,6 +143,20 @@ def check_share(name: str, value: object) -> None:
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not number or not 0 <= value <= 1:  # type: ignore[operator]
         raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
+
+
+def check_number(name: str, value: object, least: float = 0.0) -> None:
+    """Raise ``ValueError`` unless a parameter is a finite number, and not below the least."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not least <= value < float("inf"):  # type: ignore[operator]
+        raise ValueError(f"{name} must be a number of at least {least:g}, got {value!r}")
+
+
+def check_whole(name: str, value: object, least: int = 1) -> None:
+    """Raise ``ValueError`` unless a parameter is a whole number, and not below the least."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least:  # type: ignore[operator]
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
 def check_texts(name: str, values: object) -> None:

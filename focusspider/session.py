@@ -126,7 +126,9 @@ class Session:
             self.strategy_name = config.strategy or DEFAULT_STRATEGY
             params, where = config.strategy_params, "FOCUS_STRATEGY"
         self.strategy_params = dict(params)
-        self.strategy = build_strategy(self.strategy_name, params, where=where)
+        self.strategy = build_strategy(
+            self.strategy_name, params, base_dir=Path(topic.base_dir), where=where
+        )
         spec = topic.relevance
         self.relevance = build_relevance(
             spec.kind,

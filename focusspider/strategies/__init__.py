@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from focusspider.errors import SettingError
 from focusspider.registry import build, find
+from focusspider.strategies.backlink import Backlink
 from focusspider.strategies.best_first import BestFirst
 from focusspider.strategies.breadth_first import BreadthFirst
 from focusspider.strategies.dom import Dom
+from focusspider.strategies.hcla import Hcla
 from focusspider.strategies.hub_seeking import HubSeeking
+from focusspider.strategies.pagerank import PageRank
+from focusspider.strategies.plsi_phits import PlsiPhits
 from focusspider.strategies.shark_search import SharkSearch
+from focusspider.strategies.shark_search_okapi import SharkSearchOkapi
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
     from focusspider.strategies.base import Strategy
@@ -26,18 +32,31 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "dom": Dom,
     "hub-seeking": HubSeeking,
     "shark-search": SharkSearch,
+    "shark-search-okapi": SharkSearchOkapi,
+    "backlink": Backlink,
+    "pagerank": PageRank,
+    "hcla": Hcla,
+    "plsi-phits": PlsiPhits,
 }
 
 _METHODS = ("needs", "start", "score", "observe", "rerank")
 
 
-def build_strategy(name: str, params: Mapping[str, Any], *, where: str = "") -> Strategy:
+def build_strategy(
+    name: str,
+    params: Mapping[str, Any],
+    *,
+    base_dir: str | os.PathLike[str] | None = None,
+    where: str = "",
+) -> Strategy:
     """Build a strategy by its name, or by the import path of a class of one's own.
 
     Parameters
     ----------
     params
         Arguments of the strategy's constructor.
+    base_dir
+        What relative paths in ``params`` are relative to; None is the working directory.
     where
         Where the user wrote them, for messages.
 
@@ -53,4 +72,6 @@ def build_strategy(name: str, params: Mapping[str, Any], *, where: str = "") -> 
         return SettingError(f"{where}: {message}" if where else message)
 
     found = find("strategy", STRATEGIES, name, methods=_METHODS, error=error, where=where)
-    return build(found, params, label=f"strategy {name!r}", error=error)
+    return build(
+        found, params, label=f"strategy {name!r}", error=error, given={"base_dir": base_dir}
+    )

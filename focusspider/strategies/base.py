@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from focusspider.errors import TopicError
+from focusspider.linkgraph import LinkGraph
 from focusspider.priority import scalar_priorities
 from focusspider.text import Terms, cosine
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BaseStrategy",
+    "GraphStrategy",
     "KeywordStrategy",
     "LinkScores",
     "RerankWork",
@@ -30,7 +32,7 @@ __all__ = [
     "State",
     "Strategy",
     "scored",
-    "text_cosines",
+    "text_similarities",
     "topic_terms",
 ]
 
@@ -74,8 +76,10 @@ class Strategy(Protocol):
         """What it looks at, so that nothing is computed for nobody.
 
         ``"terms"`` and ``"context"`` are the terms of the page and of its links' contexts,
-        ``"anchor"`` those of their anchors; ``"targets"``, ``"graph"`` and ``"model"`` are
-        what it cannot begin without. Mostly a class attribute.
+        ``"anchor"`` those of their anchors; ``"graph"`` is who links to whom: the keys of
+        the page and of its links (:attr:`~focusspider.page.Page.link_keys`), by which the
+        frontier knows them too; ``"targets"`` and ``"model"`` are what it cannot begin
+        without. Mostly a class attribute.
         """
         ...
 
@@ -97,13 +101,15 @@ class Strategy(Protocol):
         It is asked for them every ``rerank_every`` pages, an attribute of the strategy,
         and with ``rerank_growth`` not before the crawl has grown by that share, so that a
         rerank whose cost grows with the crawl costs the same for each page. What keeps its
-        priority need not be in the answer.
+        priority need not be in the answer; a frontier may hold what no page was seen to
+        link to, such as where a redirect leads, and that is better left alone.
 
         What takes more than a few milliseconds is returned as work: a function that
         returns the :class:`Reranking`. It runs in another thread while the crawl goes on
         with ``score`` and ``observe``, so it must only read what was put together for it
-        here. No other work runs meanwhile, and ``rerank`` is not called. Where requests are
-        made one at a time, the crawl waits for it, and is the same each time.
+        here, and keep only what the next work begins with. No other work runs meanwhile,
+        and ``rerank`` is not called. Where requests are made one at a time, the crawl waits
+        for it, and is the same each time.
         """
         ...
 
@@ -136,12 +142,50 @@ class BaseStrategy:
         return None
 
 
+class GraphStrategy(BaseStrategy):
+    """A strategy that looks at the graph of the pages seen so far.
+
+    A URL that redirects is not a page: links to it count as links to where it leads, from
+    when that page is fetched. Until then the page waits with the priority that the URL had.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"graph"})
+
+    def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:  # noqa: ARG002
+        """Begin with an empty graph."""
+        self.graph = LinkGraph()
+        self.graph.csr()  # which loads scipy: now, and not while the crawl waits
+
+    def observe(self, page: Page, judgement: Judgement) -> None:  # noqa: ARG002
+        """Add the page and its links to the graph."""
+        self.add_page(page)
+
+    def add_page(self, page: Page) -> bool:
+        """Add a page and its links, and return whether it was new."""
+        new = self.graph.add_page(page.key, page.link_keys)
+        for key in page.moved_from_keys:
+            self.graph.add_redirect(key, page.key)
+        return new
+
+    def memory(self) -> Mapping[str, NDArray[Any]]:
+        """Return the graph."""
+        return self.graph.arrays()
+
+    def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the graph."""
+        self.graph = LinkGraph.of(memory)
+
+
 class KeywordStrategy(BaseStrategy):
     """A strategy that compares text with the topic's keywords."""
 
     def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:  # noqa: ARG002
         """Keep the terms of the topic that text is compared with."""
         self.keywords: Terms = topic_terms(profile)
+
+    def similarity(self, terms: Terms) -> float:
+        """Return the cosine of a text with the keywords, by term frequency."""
+        return cosine(self.keywords, terms)
 
 
 def topic_terms(profile: TopicProfile) -> Terms:
@@ -163,13 +207,13 @@ def topic_terms(profile: TopicProfile) -> Terms:
     return terms
 
 
-def text_cosines(
+def text_similarities(
     links: Sequence[Link],
     text_of: Callable[[Link], str],
     terms_of: Callable[[Link], Terms],
-    query: Terms,
+    similarity: Callable[[Terms], float],
 ) -> NDArray[np.float64]:
-    """Return the cosine of a query with one text of each link, (n_links,).
+    """Return the similarity of one text of each link to the topic, (n_links,).
 
     Links with the same text, as those under one aggregation node, share the work.
     """
@@ -179,7 +223,7 @@ def text_cosines(
         text = text_of(link)
         score = known.get(text)
         if score is None:
-            score = known[text] = cosine(query, terms_of(link)) if text else 0.0
+            score = known[text] = similarity(terms_of(link)) if text else 0.0
         scores.append(score)
     return np.array(scores, dtype=np.float64)
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from focusspider.page import AGGREGATIONS
 from focusspider.registry import check_choice, check_share
-from focusspider.strategies.base import KeywordStrategy, LinkScores, scored, text_cosines
-from focusspider.text import cosine
+from focusspider.strategies.base import KeywordStrategy, LinkScores, scored, text_similarities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +51,9 @@ class Dom(KeywordStrategy):
     def link_scores(self, page: Page) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
         """Return the score of each link, (n_links,), and its parts."""
         links = page.links
-        page_score = cosine(self.keywords, page.terms)
-        context = text_cosines(links, attrgetter("context"), page.context_terms, self.keywords)
+        page_score = self.similarity(page.terms)
+        context = text_similarities(
+            links, attrgetter("context"), page.context_terms, self.similarity
+        )
         scores = self.alpha * page_score + (1 - self.alpha) * context  # (n_links,)
         return scores, {"page": np.full(len(links), page_score), "context": context}

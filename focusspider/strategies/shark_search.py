@@ -9,12 +9,12 @@ import numpy as np
 
 from focusspider.page import AGGREGATIONS
 from focusspider.registry import check_choice, check_share
-from focusspider.strategies.base import KeywordStrategy, LinkScores, scored, text_cosines
-from focusspider.text import cosine
+from focusspider.strategies.base import KeywordStrategy, LinkScores, scored, text_similarities
 
 if TYPE_CHECKING:
     from focusspider.page import Page
     from focusspider.strategies.base import State
+    from focusspider.text import Terms
 
 __all__ = ["SharkSearch"]
 
@@ -71,17 +71,17 @@ class SharkSearch(KeywordStrategy):
 
     def score(self, page: Page, state: State | None) -> LinkScores:
         """Score each link, and pass on what its page will have inherited."""
-        similarity = cosine(self.keywords, page.terms)
+        similarity = self.page_similarity(page.terms)
         inherited = self.d * (similarity or (state[0] if state else 0.0))
         links = page.links
-        anchor = text_cosines(links, attrgetter("anchor"), page.anchor_terms, self.keywords)
+        anchor = text_similarities(links, attrgetter("anchor"), page.anchor_terms, self.similarity)
         surroundings = np.ones(len(links))
         (without,) = np.nonzero(anchor == 0)  # the contexts of other links are not needed
-        surroundings[without] = text_cosines(
+        surroundings[without] = text_similarities(
             [links[i] for i in without.tolist()],
             attrgetter("context"),
             page.context_terms,
-            self.keywords,
+            self.similarity,
         )
         neighbourhood = self.beta * anchor + (1 - self.beta) * surroundings  # (n_links,)
         scores = self.gamma * inherited + (1 - self.gamma) * neighbourhood
@@ -91,3 +91,7 @@ class SharkSearch(KeywordStrategy):
             "surroundings": surroundings,
         }
         return scored(scores, parts, (inherited,))
+
+    def page_similarity(self, terms: Terms) -> float:
+        """Return how similar a page is to the topic."""
+        return self.similarity(terms)

@@ -7,13 +7,16 @@ a line to ``VARIANTS``.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from focusspider.checkpoint import pack_memory, unpack_memory
 from focusspider.errors import SettingError, TopicError, UnknownNameError
+from focusspider.keytable import url_key
 from focusspider.page import Page
 from focusspider.priority import PRIORITY_MAX
 from focusspider.registry import parameters
@@ -22,11 +25,16 @@ from focusspider.strategies import STRATEGIES, build_strategy
 from focusspider.strategies.base import LinkScores, Reranking, Strategy
 from tests.pages import page, profile
 
+#: A folder of texts, which is there for all tests of this project.
+CORPUS = str(Path(__file__).resolve().parents[2] / "topics" / "examples")
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "best-first": [{"against": "keywords"}, {"against": "targets"}],
     "dom": [{}, {"alpha": 0.0}, {"alpha": 1.0}],
     "hub-seeking": [{}, {"own_host": True}],
     "shark-search": [{}, {"gamma": 1.0}, {"d": 1.0, "beta": 0.0, "gamma": 0.0}],
+    "shark-search-okapi": [{}, {"k1": 0.0, "b": 0.0}, {"corpus": CORPUS}],
+    "hcla": [{}, {"anchors": True}, {"svd": "update"}, {"k": 1, "n_terms": 1}, {"corpus": CORPUS}],
+    "plsi-phits": [{}, {"anchors": True}, {"k": 1}, {"alpha": 0.0}, {"corpus": CORPUS}],
 }
 CASES = [(name, params) for name in STRATEGIES for params in VARIANTS.get(name, [{}])]
 EVERY_CASE = pytest.mark.parametrize(
@@ -48,6 +56,15 @@ PAGES = {
     "no words": page("<p>1 + 1 = <a href='/2'>2</a></p>"),
     "other scripts": page("<p>ロボット <a href='/x'>робот 机器人</a></p>"),
 }
+#: Where links of these pages lead, and one that no page links to.
+WAITING = SimpleNamespace(
+    ids=np.array([3, 5, 8, 13]),
+    keys=np.array(
+        [*(url_key(f"http://a.example{path}") for path in ("/arms", "/cake", "/x")), 7],
+        dtype=np.uint64,
+    ),
+    priorities=np.array([0, 10, PRIORITY_MAX, 0]),
+)
 EVERY_PAGE = pytest.mark.parametrize("where", PAGES)
 
 
@@ -57,6 +74,14 @@ def started(name: str, params: dict[str, Any], seed: int = 0) -> Strategy:
         profile("robot arms", seeds=SEEDS, targets=[TARGET]), np.random.default_rng(seed)
     )
     return strategy
+
+
+def reranked(strategy: Strategy, waiting: Any) -> Reranking | None:
+    reranking = strategy.rerank(waiting)
+    if callable(reranking):
+        reranking = reranking()
+        assert isinstance(reranking, Reranking)
+    return reranking
 
 
 def same(a: LinkScores, b: LinkScores) -> bool:
@@ -132,17 +157,81 @@ def test_a_reranking_is_of_what_waits(name: str, params: dict[str, Any]) -> None
     strategy = started(name, params)
     for at in PAGES.values():
         strategy.observe(at, Judgement(0.5, True, "test"))
-    waiting = SimpleNamespace(
-        ids=np.array([3, 5, 8]),
-        keys=np.array([30, 50, 80], dtype=np.uint64),
-        priorities=np.array([0, 10, PRIORITY_MAX]),
-    )
-    reranking = strategy.rerank(waiting)
+    reranking = reranked(strategy, WAITING)
     if reranking is not None:
-        assert isinstance(reranking, Reranking)
         assert reranking.ids.shape == reranking.priorities.shape
-        assert set(reranking.ids.tolist()) <= {3, 5, 8}
+        assert reranking.ids.dtype == reranking.priorities.dtype == np.int64
+        assert set(reranking.ids.tolist()) <= set(WAITING.ids.tolist())
         assert ((reranking.priorities >= 0) & (reranking.priorities <= PRIORITY_MAX)).all()
+
+
+@EVERY_CASE
+@pytest.mark.parametrize("seen", [0, 1, len(PAGES)])
+def test_a_reranking_of_nothing_is_nothing(name: str, params: dict[str, Any], seen: int) -> None:
+    strategy = started(name, params)
+    for at in list(PAGES.values())[:seen]:
+        strategy.observe(at, Judgement(0.5, True, "test"))
+    none = SimpleNamespace(**{field: values[:0] for field, values in vars(WAITING).items()})
+    reranking = reranked(strategy, none)
+    assert reranking is None or reranking.ids.tolist() == reranking.priorities.tolist() == []
+
+
+@EVERY_CASE
+def test_a_rerank_before_the_first_page_changes_nothing(name: str, params: dict[str, Any]) -> None:
+    reranking = reranked(started(name, params), WAITING)
+    assert reranking is None or not len(reranking.ids)
+
+
+@EVERY_CASE
+def test_the_work_of_a_rerank_is_not_disturbed_by_pages_that_come_meanwhile(
+    name: str, params: dict[str, Any]
+) -> None:
+    first, *others = PAGES.values()
+    rerankings = []
+    for meanwhile in ([], others):
+        strategy = started(name, params)
+        strategy.observe(first, Judgement(0.5, True, "test"))
+        work = strategy.rerank(WAITING)
+        for at in meanwhile:
+            strategy.observe(at, Judgement(0.5, True, "test"))
+            strategy.score(at, None)
+        rerankings.append(work() if callable(work) else work)
+    before, after = rerankings
+    assert (before is None) == (after is None)
+    if before is not None:
+        np.testing.assert_array_equal(before.ids, after.ids)
+        np.testing.assert_array_equal(before.priorities, after.priorities)
+
+
+@EVERY_CASE
+def test_what_was_learnt_survives_the_process(name: str, params: dict[str, Any]) -> None:
+    strategy = started(name, params)
+    assert hasattr(strategy, "memory") == hasattr(strategy, "recall")
+    if not hasattr(strategy, "memory"):
+        return
+    for at in PAGES.values():
+        strategy.observe(at, Judgement(0.5, True, "test"))
+    again = started(name, params)
+    again.recall(unpack_memory(pack_memory(strategy.memory())))
+    at = page("<p>Arms of robots: <a href='/arms'>arms</a> <a href='/y'>y</a></p>", SEEDS[1])
+    for one in (strategy, again):
+        one.observe(at, Judgement(0.5, True, "test"))
+    assert same(strategy.score(at, None), again.score(at, None))
+    before, after = reranked(strategy, WAITING), reranked(again, WAITING)
+    if before is not None and after is not None:
+        np.testing.assert_array_equal(before.ids, after.ids)
+        np.testing.assert_array_equal(before.priorities, after.priorities)
+
+
+#: What a page gives only to a strategy that said so.
+NEED_OF = {
+    "terms": "terms",
+    "context_terms": "context",
+    "anchor_terms": "anchor",
+    "key": "graph",
+    "link_keys": "graph",
+    "moved_from_keys": "graph",
+}
 
 
 class Closed(Page):
@@ -155,7 +244,7 @@ class Closed(Page):
             self.links = tuple(link._replace(context="") for link in of.links)
 
     def __getattribute__(self, name: str) -> Any:
-        need = {"terms": "terms", "context_terms": "context", "anchor_terms": "anchor"}.get(name)
+        need = NEED_OF.get(name)
         if need is not None and need not in object.__getattribute__(self, "_needs"):
             raise AssertionError(f"uses {name} without the need {need!r}")
         return object.__getattribute__(self, name)
@@ -171,6 +260,7 @@ def test_it_looks_at_nothing_that_it_does_not_need(
     assert strategy.needs <= {"terms", "context", "anchor", "targets", "graph", "model"}
     at = PAGES[where]
     closed = Closed(at, strategy.needs)
+    started(name, params).observe(closed, Judgement(0.5, True, "test"))
     assert same(strategy.score(closed, None), started(name, params).score(at, None))
 
 
@@ -202,7 +292,7 @@ def test_an_unknown_parameter_is_refused_and_the_known_ones_are_listed(name: str
         build_strategy(name, {"no_such": 1}, where="test.toml: strategy")
     message = str(caught.value)
     assert message.startswith(f"test.toml: strategy: strategy {name!r} has no parameter 'no_such'")
-    for known in parameters(STRATEGIES[name]):
+    for known in set(parameters(STRATEGIES[name])) - {"base_dir"}:  # not the user's to give
         assert known in message
 
 
@@ -235,6 +325,23 @@ def test_an_unknown_name_is_refused_and_the_known_ones_are_listed() -> None:
         ("shark-search", {"d": 2}, "d must be a number from 0 to 1, got 2"),
         ("shark-search", {"beta": None}, "beta must be a number from 0 to 1, got None"),
         ("shark-search", {"aggregation": ""}, "aggregation must be one of parent, "),
+        ("shark-search-okapi", {"k1": -1}, "k1 must be a number of at least 0, got -1"),
+        ("shark-search-okapi", {"k1": float("inf")}, "k1 must be a number of at least 0, got inf"),
+        ("shark-search-okapi", {"b": 2}, "b must be a number from 0 to 1, got 2"),
+        ("shark-search-okapi", {"examples": 0}, "examples must be a whole number of at least 1"),
+        ("backlink", {"rerank_every": 0}, "rerank_every must be a whole number of at least 1"),
+        ("backlink", {"rerank_every": 2.5}, "a whole number of at least 1, got 2.5"),
+        ("pagerank", {"d": 1.2}, "d must be a number from 0 to 1, got 1.2"),
+        ("pagerank", {"max_iter": True}, "max_iter must be a whole number of at least 1, got True"),
+        ("pagerank", {"rerank_growth": "1"}, "rerank_growth must be a number of at least 0, got"),
+        ("hcla", {"k": 0}, "k must be a whole number of at least 1, got 0"),
+        ("hcla", {"svd": "updated"}, "svd must be one of truncated, update, got 'updated'"),
+        ("hcla", {"anchors": 1}, "anchors must be true or false, got 1"),
+        ("hcla", {"corpus": 3}, "corpus must be a path, got 3"),
+        ("hcla", {"max_pages": None}, "max_pages must be a whole number of at least 1, got None"),
+        ("plsi-phits", {"alpha": 7}, "alpha must be a number from 0 to 1, got 7"),
+        ("plsi-phits", {"eta": 0}, "eta must be above 0, got 0"),
+        ("plsi-phits", {"eta": 1}, "eta must be below 1, or β never gets below 0.8"),
         ("breadth-first", {"alpha": 0.5}, "has no parameter 'alpha'; its parameters: none"),
     ],
 )

@@ -77,7 +77,7 @@ def importable(tmp_path: Path, monkeypatch: Any) -> Path:
 
 
 def test_the_strategy_of_ones_own_works(importable: Path) -> None:
-    write_module(importable, "strategies", block("strategies.md", "python", 0))
+    write_module(importable, "strategies", block("strategies.md", "python", 1))
     spec = tomllib.loads(block("strategies.md", "toml", 1))["strategy"]
     path = spec.pop("name")
     strategy = build_strategy(path, spec)
@@ -92,6 +92,14 @@ def test_the_strategy_of_ones_own_works(importable: Path) -> None:
         build_strategy(path, {"keep": 2})
     with pytest.raises(SettingError, match="has no parameter 'kep'"):
         build_strategy(path, {"kep": 1})
+
+
+def test_the_corpus_of_the_example_can_be_learnt_from(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(block("strategies.md", "python", 0), {})
+    for name in ("shark-search-okapi", "hcla", "plsi-phits"):
+        strategy = build_strategy(name, {"corpus": "texts.npz"})
+        strategy.start(profile("robot"), np.random.default_rng(0))
 
 
 def test_the_function_of_ones_own_works(importable: Path) -> None:
