@@ -226,9 +226,17 @@ def frequent_terms(
     """Return the terms that occur most often, equals by name, and some that always count."""
     totals: dict[str, float] = {}
     for corpus in corpora:
-        for term, total in zip(corpus.terms, corpus.totals().tolist(), strict=False):
+        of_corpus = zip(corpus.terms, corpus.totals().tolist(), strict=False)
+        if not totals:
+            totals = dict(of_corpus)
+            continue
+        for term, total in of_corpus:
             totals[term] = totals.get(term, 0.0) + total
-    frequent = sorted(totals, key=lambda term: (-totals[term], term))[:n_terms]
+    least = 0.0
+    if len(totals) > n_terms:  # most terms are rare: they need not be sorted
+        least = float(np.partition(np.fromiter(totals.values(), float), -n_terms)[-n_terms])
+    candidates = [term for term, total in totals.items() if total >= least]
+    frequent = sorted(candidates, key=lambda term: (-totals[term], term))[:n_terms]
     return list(dict.fromkeys([*frequent, *always]))
 
 

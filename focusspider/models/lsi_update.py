@@ -21,6 +21,8 @@ __all__ = ["LatentSpace", "column_cosines", "truncated_svd", "unit_columns", "up
 _DENSE = 4
 #: A unit column whose coordinates are no longer than this is outside of the space.
 _NOTHING = 1e-9
+#: Columns whose coordinates are in memory at once.
+_CHUNK = 20_000
 #: Columns that one step of an update takes, since it makes them dense.
 BATCH = 100
 
@@ -139,12 +141,15 @@ def column_cosines(
     To 9 decimals: columns that are alike must not be told apart by how sums were rounded.
     """
     length = float(np.linalg.norm(query))
+    cosines = np.zeros(columns.shape[1])
     if not length:
-        return np.zeros(columns.shape[1])
-    coordinates = columns.T @ space.u  # (n_columns, k)
-    lengths = np.linalg.norm(coordinates, axis=1)
-    known = lengths > _NOTHING
-    cosines = np.zeros(len(lengths))
-    cosines[known] = coordinates[known] @ (space.u.T @ query) / (lengths[known] * length)
+        return cosines
+    towards = space.u.T @ query / length
+    by_column = columns.T.tocsr()
+    for start in range(0, len(cosines), _CHUNK):
+        coordinates = by_column[start : start + _CHUNK] @ space.u  # (n, k)
+        lengths = np.linalg.norm(coordinates, axis=1)
+        lengths[lengths <= _NOTHING] = np.inf
+        cosines[start : start + _CHUNK] = coordinates @ towards / lengths
     rounded: NDArray[np.float64] = np.clip(np.round(cosines, 9), -1, 1)
     return rounded + 0.0  # no negative zeros
