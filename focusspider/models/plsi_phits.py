@@ -40,7 +40,8 @@ class PlsiPhits:
     max_iter : int
         Most iterations at each β.
     tol : float
-        The iterations at one β end when no P(z|d) changes by more.
+        The iterations at one β end when P(z|d) changes by no more, summed over z, in the
+        mean of the documents.
 
     Attributes
     ----------
@@ -80,6 +81,7 @@ class PlsiPhits:
         *,
         random_state: np.random.Generator,
         p_term: NDArray[np.float64] | None = None,
+        p_topic: NDArray[np.float64] | None = None,
     ) -> PlsiPhits:
         """Fit the model to documents.
 
@@ -92,22 +94,27 @@ class PlsiPhits:
         random_state
             Gives the factors that it starts from.
         p_term
-            P(t|z) to start from instead, (k, n_terms): those of an earlier fit.
+            P(t|z) to start from instead, (k, n_terms): those of an earlier fit, which has
+            gone down with β; so all iterations are at the last β.
+        p_topic
+            P(z|d) that an earlier fit found for the first documents, (n, k); the others
+            start with all factors alike.
         """
         self.p_term_ = _rows_sum_to_1(
             random_state.random((self.k, text.shape[1])) if p_term is None else p_term
         )
         self.p_link_ = _rows_sum_to_1(random_state.random((self.k, links.shape[1])))
         self.p_topic_ = np.full((text.shape[0], self.k), 1 / self.k)
+        if p_topic is not None:
+            self.p_topic_[: len(p_topic)] = p_topic
         if p_term is not None:  # the links know nothing of these factors yet
             self.p_link_[:] = 1 / max(links.shape[1], 1)
-        beta = self.beta
-        while True:
+        betas = [self.beta]
+        while betas[-1] * self.eta >= self.beta_min:
+            betas.append(betas[-1] * self.eta)
+        for beta in betas if p_term is None else betas[-1:]:
             self._iterate(text, links, beta)
-            self.beta_ = beta
-            beta *= self.eta
-            if beta < self.beta_min:
-                break
+        self.beta_ = betas[-1]
         self.p_prior_ = (
             self.p_topic_.mean(axis=0) if len(self.p_topic_) else np.full(self.k, 1 / self.k)
         )
@@ -124,7 +131,7 @@ class PlsiPhits:
             )
             self.p_term_ = _rows_sum_to_1(of_term)
             self.p_link_ = _rows_sum_to_1(of_link)
-            if np.abs(self.p_topic_ - before).max(initial=0.0) <= self.tol:
+            if _change(before, self.p_topic_) <= self.tol:
                 return
 
     def fold_in(
@@ -151,7 +158,7 @@ class PlsiPhits:
             for weight, counts, factors in parts:
                 of += weight * _expected(counts, topic, factors)[0]
             before, p_topic = p_topic, _rows_sum_to_1(of, self.p_prior_)
-            if np.abs(p_topic - before).max(initial=0.0) <= self.tol:
+            if _change(before, p_topic) <= self.tol:
                 break
         return p_topic
 
@@ -160,6 +167,11 @@ class PlsiPhits:
         return self.alpha * _log_likelihood(text, self.p_topic_, self.p_term_) + (
             1 - self.alpha
         ) * _log_likelihood(links, self.p_topic_, self.p_link_)
+
+
+def _change(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
+    """Return the sum of absolute differences of a row, in the mean."""
+    return float(np.abs(after - before).sum()) / max(len(after), 1)
 
 
 def _mixtures(

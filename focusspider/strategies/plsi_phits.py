@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,8 @@ __all__ = ["PlsiPhits"]
 
 #: The share of each factor that is spread over all terms when a fit begins from the last one.
 _NEW = 0.01
+#: Most iterations at each β of the first fit, and of a later one.
+_FIRST_ITERATIONS, _MORE_ITERATIONS = 20, 5
 
 
 class PlsiPhits(LatentStrategy):
@@ -41,8 +43,9 @@ class PlsiPhits(LatentStrategy):
     link to. The topic is folded in by its terms. A score is the cosine of P(z|d) and
     P(z|topic), in [0, 1].
 
-    Later fits begin with the P(t|z) of the fit before. New links wait at the end until the
-    next rerank; see :class:`~.latent.LatentStrategy`.
+    Each later fit begins with the P(t|z) of the one before, and goes a few iterations on
+    from there, at the last β. New links wait at the end until the next rerank; see
+    :class:`~.latent.LatentStrategy`.
 
     Parameters
     ----------
@@ -99,7 +102,7 @@ class PlsiPhits(LatentStrategy):
     def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:
         """Begin with the topic, and with the corpus where there is one."""
         self._corpus: csr_array | None = None
-        self._fitted: tuple[Sequence[str], NDArray[np.float64]] | None = None
+        self._fitted: _Fitted | None = None
         super().start(profile, random_state)
 
     def learn(self, corpus: csr_array) -> None:
@@ -117,10 +120,23 @@ class PlsiPhits(LatentStrategy):
             text = vstack([self._corpus, text], format="csr")
             without = csr_array((self._corpus.shape[0], n_pages))
             linked = vstack([without, linked], format="csr")
+        before = self._fitted
         model = Model(
-            self.k, alpha=self.alpha, beta=self.beta, beta_min=self.beta_min, eta=self.eta
-        ).fit(text, linked, random_state=self._random_state, p_term=self._begin(known.vocabulary))
-        self._fitted = known.vocabulary, model.p_term_
+            self.k,
+            alpha=self.alpha,
+            beta=self.beta,
+            beta_min=self.beta_min,
+            eta=self.eta,
+            max_iter=_FIRST_ITERATIONS if before is None else _MORE_ITERATIONS,
+        ).fit(
+            text,
+            linked,
+            random_state=self._random_state,
+            p_term=None if before is None else _spread(before, known.vocabulary),
+            p_topic=None if before is None else before.p_topic,
+        )
+        n_corpus = len(model.p_topic_) - n_pages
+        self._fitted = _Fitted(known.vocabulary, model.p_term_, model.p_topic_[:n_corpus])
         waiting = model.fold_in(known.anchors, links[n_pages:])  # (n_waiting, k)
         topic = model.fold_in(csr_array(known.query[np.newaxis]), None)[0]  # (k,)
         lengths = np.linalg.norm(waiting, axis=1) * np.linalg.norm(topic)
@@ -128,14 +144,20 @@ class PlsiPhits(LatentStrategy):
         cosines: NDArray[np.float64] = np.round(waiting @ topic / lengths, 9)
         return cosines
 
-    def _begin(self, vocabulary: Sequence[str]) -> NDArray[np.float64] | None:
-        """Return the last P(t|z) for these terms, (k, n_terms), a little of each everywhere."""
-        if self._fitted is None:
-            return None
-        before, p_term = self._fitted
-        column = {term: number for number, term in enumerate(before)}
-        begin = np.full((self.k, len(vocabulary)), _NEW / len(vocabulary))
-        for number, term in enumerate(vocabulary):
-            if term in column:
-                begin[:, number] += p_term[:, column[term]]
-        return begin
+
+class _Fitted(NamedTuple):
+    """What the next fit begins with: P(t|z) of a vocabulary, and P(z|d) of the corpus."""
+
+    vocabulary: Sequence[str]
+    p_term: NDArray[np.float64]
+    p_topic: NDArray[np.float64]
+
+
+def _spread(fitted: _Fitted, vocabulary: Sequence[str]) -> NDArray[np.float64]:
+    """Return P(t|z) of another vocabulary, (k, n_terms), with a little of each term."""
+    column = {term: number for number, term in enumerate(fitted.vocabulary)}
+    spread = np.full((len(fitted.p_term), len(vocabulary)), _NEW / len(vocabulary))
+    for number, term in enumerate(vocabulary):
+        if term in column:
+            spread[:, number] += fitted.p_term[:, column[term]]
+    return spread

@@ -157,6 +157,23 @@ def test_it_may_begin_with_the_factors_of_another_fit() -> None:
     assert (again.p_topic_.argmax(axis=1) == model.p_topic_.argmax(axis=1)).all()
 
 
+def test_it_goes_on_from_what_another_fit_found() -> None:
+    # One iteration more from P(t|z), P(z|d) and all links alike, at the last β.
+    model = fit(TEXT, np.zeros((4, 3), dtype=int), max_iter=3, tol=0.0)
+    again = PlsiPhits(2, max_iter=1).fit(
+        csr_array(np.vstack([TEXT, [[0, 5, 0, 0]]])),
+        csr_array((5, 3)),
+        random_state=np.random.default_rng(99),
+        p_term=model.p_term_,
+        p_topic=model.p_topic_,
+    )
+    of_text, _ = step(TEXT, model.p_topic_, model.p_term_, 0.81)
+    expected = of_text[:3] / of_text[:3].sum(axis=1, keepdims=True)
+    assert_allclose(again.p_topic_[:3], expected, rtol=1e-9)
+    new, _ = step(np.array([[0, 5, 0, 0]]), np.full((1, 2), 0.5), model.p_term_, 0.81)
+    assert_allclose(again.p_topic_[4], new[0] / 5, rtol=1e-9)
+
+
 @pytest.mark.parametrize("n_documents", [0, 1])
 def test_documents_without_anything(n_documents: int) -> None:
     model = fit(np.zeros((n_documents, 3)), np.zeros((n_documents, 0)))
