@@ -130,7 +130,7 @@ def pack_memory(memory: Mapping[str, NDArray[Any]]) -> bytes:
             raise ValueError(f"memory {name!r} holds Python objects; give an array of numbers")
     buffer = io.BytesIO()
     arrays: dict[str, Any] = dict(memory)
-    np.savez_compressed(buffer, **arrays)
+    np.savez(buffer, **arrays)  # compressing megabytes would hold the crawl up
     return buffer.getvalue()
 
 
