@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.browser import MISSING, find_chromium, launched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 
@@ -15,3 +23,23 @@ def corpora() -> Path:
     if not CORPORA.is_dir():
         pytest.skip("the corpora are not beside the checkout (../shared/corpora)")
     return CORPORA
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Return where Chromium is; skip where it is missing."""
+    path = find_chromium()
+    if path is None:
+        pytest.skip(MISSING)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """Return a running Chromium.
+
+    For a module and no longer: while Playwright's loop is there, ``asyncio.run`` is not
+    possible in this process.
+    """
+    with launched(chromium) as running:
+        yield running
