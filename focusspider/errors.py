@@ -19,12 +19,14 @@ __all__ = [
     "FocusError",
     "FrontierError",
     "MissingExtraError",
+    "ModelFileError",
     "NotAPageError",
     "ReplayError",
     "SettingError",
     "TopicError",
     "UnknownNameError",
     "UnserializableError",
+    "WebGraphError",
 ]
 
 
@@ -64,6 +66,14 @@ class ReplayError(FocusError, ValueError):
 
 class CorpusError(FocusError, ValueError):
     """Texts to learn from cannot be used: mend or make anew the file that the message names."""
+
+
+class ModelFileError(FocusError, ValueError):
+    """A learnt model cannot be used: give another file, or train again, as the message says."""
+
+
+class WebGraphError(FocusError, ValueError):
+    """A web graph cannot be read or written: mend or make anew the file that is named."""
 
 
 class FrontierError(FocusError, RuntimeError):
