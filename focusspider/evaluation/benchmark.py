@@ -41,9 +41,15 @@ class StrategySpec:
     params: Mapping[str, Any] = field(default_factory=dict)
     random: bool = False
 
-    def of(self, crawl: CrawlSpec, corpora: Path) -> dict[str, Any]:
-        """Return it as a topic names it, with ``{site}``, ``{topic}``, ``{corpora}`` filled in."""
+    def of(
+        self, crawl: CrawlSpec, corpora: Path, texts: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Return it as a topic names it, with its places filled in.
+
+        They are ``{site}``, ``{topic}``, ``{corpora}``, and those of the crawl's ``texts``.
+        """
         places = {"{site}": crawl.site, "{topic}": crawl.topic, "{corpora}": str(corpora)}
+        places |= texts or {}
         return {"name": self.name, **{key: _filled(v, places) for key, v in self.params.items()}}
 
 
@@ -63,6 +69,9 @@ class Benchmark:
         the budget of each crawl; None: it runs to the end
     settings
         Scrapy settings of every crawl
+    texts
+        by name, the sites of the archive whose pages are texts to learn from, as far as a
+        crawl does not come to them: see :mod:`~focusspider.evaluation.texts`
     testbed
         makes it hub-seeking's test bed; None: recall of what can be reached
     """
@@ -78,6 +87,7 @@ class Benchmark:
     baseline: str = BASELINE
     pages: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     testbed: TestbedSpec | None = None
 
     @property

@@ -6,6 +6,7 @@ crawl is a topic, and its values are checked as those of a topic file.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,9 @@ from focusspider.config import is_folder_name
 from focusspider.errors import BenchmarkError, TopicError, UnknownNameError, nearest
 from focusspider.evaluation.benchmark import BASELINE, Benchmark, CrawlSpec, StrategySpec
 from focusspider.evaluation.testbed import TestbedSpec
+from focusspider.evaluation.texts import TEXTS_KEYS
 from focusspider.replay.spec import SAMPLE
+from focusspider.sites import Sites
 from focusspider.strategies import build_strategy
 from focusspider.topic import Topic
 
@@ -25,7 +28,7 @@ __all__ = ["CRAWL_KEYS", "load_benchmark"]
 
 _KEYS = (
     "name", "description", "baseline", "pages", "corpus", "strategies", "settings",
-    "sites", "topics", "crawls", "testbed",
+    "sites", "topics", "crawls", "texts", "testbed",
 )  # fmt: skip
 _CORPUS = ("archive", "labels")
 #: What a crawl, a site or a topic may have.
@@ -34,6 +37,7 @@ CRAWL_KEYS = (
     "label", "match", "relevance", "allow", "deny", "pages",
 )  # fmt: skip
 _STRATEGY = ("name", "label", "random")
+_PLACE = re.compile(r"\{texts\.([^{}]*)\}")
 
 
 def load_benchmark(path: str | Path, corpora: str | Path | None = None) -> Benchmark:
@@ -98,6 +102,7 @@ class _Reader:
             baseline=baseline,
             pages=pages,
             settings=self._table("settings", table.get("settings", {})),
+            texts=self._read_texts(strategies, testbed),
             testbed=testbed,
         )
 
@@ -224,6 +229,28 @@ class _Reader:
         if not any("{" in str(value) for value in params.values()):
             build_strategy(name, params, where=f"{self.path}: {key}")
         return StrategySpec(label=label, name=name, params=params, random=random)
+
+    def _read_texts(
+        self, strategies: tuple[StrategySpec, ...], testbed: TestbedSpec | None
+    ) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Return the tables of texts that strategies learn from."""
+        known = self._table("texts", self.table.get("texts", {}))
+        if known and testbed is not None:
+            raise self.error("texts", "a test bed draws its targets from all pages; leave it out")
+        named = {name for one in strategies for name in _PLACE.findall(str(one.params))}
+        for name in sorted(named):
+            if name not in known:
+                raise UnknownNameError("texts", name, known, where=f"{self.path}: strategies")
+        read: dict[str, dict[str, tuple[str, ...]]] = {}
+        for name, entry in known.items():
+            table = self._table(f"texts.{name}", entry)
+            self._known(f"texts.{name}", table, TEXTS_KEYS)
+            read[name] = {k: self._texts(f"texts.{name}.{k}", v) for k, v in table.items()}
+            try:
+                Sites(**read[name])
+            except ValueError as wrong:
+                raise self.error(f"texts.{name}", str(wrong)) from None
+        return read
 
     # -- values ----------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from focusspider.relevance.base import Relevance
     from focusspider.replay import Archive, Stored
 
-__all__ = ["Bound", "StoredTruth", "read_bound", "stored_page", "write_bounds"]
+__all__ = ["Bound", "StoredTruth", "reached_urls", "read_bound", "stored_page", "write_bounds"]
 
 _MAX_REDIRECTS = 20  # Scrapy's default
 _FILE = "bound.json"
@@ -176,6 +176,13 @@ def bound_of(graph: StoredGraph, truth: StoredTruth, pages: int | None = None) -
     order = omniscient_order(own.indptr, own.indices, seeds, mask)[:pages]
     found_at = np.flatnonzero(mask[order]) + 1
     return Bound(len(reached), frozenset(targets), tuple(map(int, found_at)), len(order))
+
+
+def reached_urls(graph: StoredGraph, truth: StoredTruth) -> list[str]:
+    """Return the pages that a crawl can reach, in the order of a breadth-first search."""
+    own = graph.within(truth.topic.sites.allows)
+    seeds = own.nodes(truth.topic.seeds)
+    return [own.urls[node] for node in breadth_first_order(own.indptr, own.indices, seeds)]
 
 
 def read_bound(folder: Path, key: str) -> Bound | None:

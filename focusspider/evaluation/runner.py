@@ -12,6 +12,8 @@ Output folder contents
     see :mod:`~focusspider.evaluation.tables`
 ``curves/``
     pictures
+``texts/``
+    what strategies with a corpus learn from (see :mod:`~focusspider.evaluation.texts`)
 ``crawls/CRAWL/STRATEGY/``
     the run folder of each crawl, its log, and what it measured of itself; it is used again
     where nothing of the crawl has changed
@@ -42,6 +44,7 @@ from focusspider.evaluation.pool import run_jobs, tail
 from focusspider.evaluation.rows import Curve, row_of
 from focusspider.evaluation.tables import COSTS, areas, cost, crawls, summary, write_tables
 from focusspider.evaluation.testbed import fetched_urls
+from focusspider.evaluation.texts import place_texts
 from focusspider.evaluation.worker import MEASURED
 from focusspider.replay.spec import SAMPLE
 
@@ -127,6 +130,7 @@ class Evaluation:
             if path.exists()
         }
         self._crawls = options.out / "crawls"
+        self._places, self._texts = place_texts(benchmark, options.out / "texts", self.key)
         self.runs = tuple(self._planned())
         self.reused = tuple(run for run in self.runs if self.is_finished(run) and not options.fresh)
         self._bounds: dict[str, Bound] = {}
@@ -152,7 +156,9 @@ class Evaluation:
                     )
 
     def _arguments(self, crawl: CrawlSpec, strategy: StrategySpec) -> dict[str, Any]:
-        return {**crawl.arguments, "strategy": strategy.of(crawl, self.benchmark.corpora)}
+        places = self._places.get(crawl.id)
+        filled = strategy.of(crawl, self.benchmark.corpora, places)
+        return {**crawl.arguments, "strategy": filled}
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -166,6 +172,7 @@ class Evaluation:
             sort_keys=True,
         )
         text = text.replace(str(self.benchmark.corpora), "{corpora}")
+        text = text.replace(str(self.options.out), "{out}")
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     def is_finished(self, run: Run) -> bool:
@@ -179,6 +186,7 @@ class Evaluation:
 
         Raises BenchmarkError where the benchmark does not fit its corpus.
         """
+        self._write_texts()
         jobs = self.bound_jobs()
         names = {id(job): "what can be reached" for job in jobs}
         done = set(self.reused)
@@ -196,6 +204,20 @@ class Evaluation:
             bound = read_bound(self._crawls / crawl.id, self._bound_key(crawl))
             if bound is not None:
                 self._bounds[crawl.id] = bound
+
+    def _write_texts(self) -> None:
+        """Write what strategies learn from, before the first of them begins."""
+        if not self._texts:
+            return
+        job = {
+            "kind": "texts",
+            "archive": list(self.benchmark.archive),
+            "settings": self.settings,
+            "texts": self._texts,
+            "log": str(self._crawls / "texts.log"),
+        }
+        for answer in run_jobs([job], 1):
+            self._take(answer, None)
 
     @property
     def to_do(self) -> int:

@@ -26,6 +26,7 @@ from scrapy.utils.misc import load_object
 from focusspider.errors import FocusError
 from focusspider.evaluation.bound import write_bounds
 from focusspider.evaluation.testbed import write_similarities, write_splits
+from focusspider.evaluation.texts import write_texts
 from focusspider.replay import open_archive
 from focusspider.spiders.focus import FocusSpider
 
@@ -169,6 +170,7 @@ _JOBS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "bounds": write_bounds,
     "splits": write_splits,
     "similarities": write_similarities,
+    "texts": write_texts,
 }
 
 if __name__ == "__main__":

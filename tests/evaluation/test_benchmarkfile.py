@@ -141,7 +141,8 @@ def test_every_benchmark_loads(path: Path) -> None:
     benchmark = load_benchmark(path)
     assert benchmark.name == path.stem
     assert benchmark.description
-    assert {"breadth-first", "best-first", "dom"} <= {one.name for one in benchmark.strategies}
+    names = {one.name for one in benchmark.strategies}
+    assert names == {"hcla"} or {"breadth-first", "best-first", "dom"} <= names
 
 
 def test_the_benchmarks_are_those_that_were_defined() -> None:
@@ -159,8 +160,12 @@ def page() -> str:
 
 
 def test_the_examples_of_the_page_load(tmp_path: Path) -> None:
-    first, second = re.findall(r"^```toml\n(.*?)^```$", page(), re.MULTILINE | re.DOTALL)
+    first, texts, second = re.findall(r"^```toml\n(.*?)^```$", page(), re.MULTILINE | re.DOTALL)
     assert len(load(tmp_path, first).crawls) == 4
+    learning = texts + first[first.index("[corpus]") :]
+    assert load(tmp_path, learning).texts == {
+        "others": {"allow": ("north.example", "south.example")}
+    }
     head, bed = second.split("\n\n", 1)
     whole = first.replace(re.search(r"^pages.*$", first, re.MULTILINE)[0], head) + bed
     assert load(tmp_path, whole).testbed is not None
