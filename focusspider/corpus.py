@@ -306,13 +306,13 @@ def _read_folder(folder: Path, analyzer: Analyzer) -> Corpus:
     for path in sorted(_files(folder)):
         try:
             with path.open("rb") as file:
-                text = file.read(MAX_FILE).decode("utf-8", "replace")
+                source = file.read(MAX_FILE)
         except OSError as error:
             raise CorpusError(f"{path}: cannot be read: {error.strerror}") from None
         if path.suffix.lower() in _HTML:
-            corpus.add(parser.parse_html(text, path.absolute().as_uri()).terms)
+            corpus.add(parser.parse_html(source, path.absolute().as_uri()).terms)
         else:
-            corpus.add(analyzer.terms(text))
+            corpus.add(analyzer.terms(source.decode("utf-8", "replace")))
     return corpus
 
 

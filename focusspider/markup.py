@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-__all__ = ["BLOCKS", "Prepared", "decoded", "prepared", "without_frames"]
+__all__ = ["BLOCKS", "Prepared", "decoded", "prepared", "text_of", "without_frames"]
 
 #: Elements that begin a line of their own, or a cell.
 BLOCKS = frozenset(
@@ -80,10 +80,7 @@ def decoded(response: Response, *, max_size: int) -> str:
         raise NotAPageError("empty", f"{response.url} has an empty body")
     if not isinstance(response, TextResponse):
         raise NotAPageError("not_html", f"{response.url} is no text: {_type(response)}")
-    try:
-        text = response.text
-    except (LookupError, ValueError):  # such as charset=base64, which is none of text
-        text = response.body.decode("utf-8", "replace")
+    text = text_of(response)
     start = text[:_SNIFFED].lstrip("\ufeff \t\r\n\f")
     as_html = isinstance(response, HtmlResponse)
     if response.body[:8].decode("latin-1").startswith(_MAGIC) or _OTHER_XML.match(start):
@@ -98,6 +95,14 @@ def decoded(response: Response, *, max_size: int) -> str:
     if isinstance(response, XmlResponse):
         return _EMPTY_XML.sub(_closed, text)
     return text
+
+
+def text_of(response: TextResponse) -> str:
+    """Return the body of a response in the charset that Scrapy finds, whatever it names."""
+    try:
+        return response.text
+    except (LookupError, ValueError):  # such as charset=base64, which is none of text
+        return response.body.decode("utf-8", "replace")
 
 
 def _type(response: Response) -> str:

@@ -13,12 +13,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scrapy.http import HtmlResponse
 from selectolax.lexbor import LexborHTMLParser
 
 from focusspider.errors import UnknownNameError
 from focusspider.keytable import url_key
 from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded, select
-from focusspider.markup import decoded, prepared, without_frames
+from focusspider.markup import decoded, prepared, text_of, without_frames
 from focusspider.text import Analyzer, Terms, language_name
 from focusspider.urls import MAX_URL_LENGTH, BaseURL, RefusedURLError
 
@@ -210,10 +211,16 @@ class PageParser:
         )
 
     def parse_html(self, html: str | bytes, url: str, *, status: int = 200) -> Page:
-        """Return the page of HTML that was found at a URL; bytes are taken for UTF-8."""
+        """Return the page of HTML that was found at a URL.
+
+        The charset of bytes is found as Scrapy finds that of a response without headers: by
+        a byte order mark, what the markup declares, or what the bytes look like.
+        """
+        encoding = "utf-8"
         if isinstance(html, bytes):
-            html = html.decode("utf-8", "replace")
-        return self._parse(html[: self.max_size], url, status)
+            response = HtmlResponse(url, body=html[: self.max_size])
+            html, encoding = text_of(response), response.encoding
+        return self._parse(html[: self.max_size], url, status, encoding=encoding)
 
     def _parse(
         self,

@@ -180,6 +180,22 @@ def test_what_is_made_once_is_kept() -> None:
     assert page.text is page.text
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<p>Gezeiten: höher".encode(),
+        b"<meta charset=iso-8859-1>" + "<p>Gezeiten: höher".encode("latin-1"),
+        b'<meta http-equiv="Content-Type" content="text/html; charset=windows-1252">'
+        + "<p>Gezeiten: höher".encode("latin-1"),
+        b"\xff\xfe" + "<p>Gezeiten: höher".encode("utf-16-le"),
+        b"\xef\xbb\xbf" + "<p>Gezeiten: höher".encode(),
+        b"<meta charset=base64>" + "<p>Gezeiten: höher".encode(),
+    ],
+)
+def test_the_charset_of_a_file_is_found_too(source: bytes) -> None:
+    assert read(source).text == "Gezeiten: höher"
+
+
 def test_the_charset_is_the_one_that_scrapy_finds() -> None:
     body = "<p>Größe <a href='/ü?ü'>über</a>".encode("latin-1")
     page = PARSER.parse(
@@ -188,7 +204,8 @@ def test_the_charset_is_the_one_that_scrapy_finds() -> None:
     assert page.text == "Größe über"
     assert page.links[0].url == "http://a.example/%C3%BC?%FC"
     assert read("<p>Größe".encode()).text == "Größe"
-    assert read("<p>Größe".encode("latin-1")).text == "Gr\ufffd\ufffde"
+    undeclared = "<p>Größe".encode("latin-1")  # and guessed
+    assert read(undeclared).text == PARSER.parse(HtmlResponse(URL, body=undeclared)).text
 
 
 def test_the_response_is_remembered() -> None:
