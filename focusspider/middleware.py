@@ -10,7 +10,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
 
 from focusspider import stats
-from focusspider.engine import stop
+from focusspider.engine import stop, turn
 from focusspider.items import fill
 from focusspider.page import Link
 from focusspider.payload import link_request
@@ -87,18 +87,22 @@ class FocusMiddleware:
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Learn the targets first, then let the spider start."""
-        await self._learn_targets()
+        if not await self._learn_targets():
+            stop(self._crawler, "no_target")  # not every Scrapy takes a CloseSpider here
+            await turn()
+            return
         scheduler = self._scheduler()
         async for output in start:
             if isinstance(output, Request) and scheduler is None:
                 output.priority = to_level(around_scores(output.priority))
             yield output
 
-    async def _learn_targets(self) -> None:
+    async def _learn_targets(self) -> bool:
+        """Fetch the targets of the web, and return whether there is any target at all."""
         session = self._session
         urls = session.topic.target_urls
         if not urls:
-            return
+            return True
         assert self._crawler.engine is not None
         await session.targets.fetch(self._crawler.engine, urls)
         if not session.profile.targets:
@@ -107,8 +111,9 @@ class FocusMiddleware:
                 len(urls),
                 session.targets.failures.in_words(),
             )
-            raise CloseSpider("no_target")
+            return False
         session.begin()
+        return True
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]

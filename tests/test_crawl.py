@@ -227,6 +227,7 @@ class TestTopics:
         done = sample(tmp_path, "targets=http://en.openwiki.example/wiki/No_such_page")
         assert done.run["stop_reason"] == "no_target"
         assert "None of the 1 targets could be fetched: 1 × http" in done.log
+        assert "Traceback" not in done.log
 
     def test_seeds_that_cannot_be_had_are_an_error_with_the_cause(self, tmp_path: Path) -> None:
         done = sample(
