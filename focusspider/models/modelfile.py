@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,12 +20,24 @@ from focusspider.errors import ModelFileError
 from focusspider.models.archive import MAX_SIZE, pack_arrays, unpack_arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import BinaryIO
 
     from numpy.typing import NDArray
 
-__all__ = ["VERSION", "ModelFile", "pack_texts", "read_model", "write_model"]
+__all__ = [
+    "VERSION",
+    "ModelFile",
+    "Shapes",
+    "pack_texts",
+    "read_model",
+    "text_shapes",
+    "write_model",
+]
+
+_Model = TypeVar("_Model")
+#: What arrays a model expects: for each name its type and its shape, see ModelFile.take.
+Shapes = Mapping[str, tuple[str, tuple[int | str, ...]]]
 
 #: Version of the format. One that reads otherwise has another number.
 VERSION = 1
@@ -90,9 +102,7 @@ class ModelFile:
         """Return the error to raise where what it holds cannot be a model of its kind."""
         return ModelFileError(f"{self.source}: not a sound {self.kind!r} model: {reason}; {_AGAIN}")
 
-    def take(
-        self, shapes: Mapping[str, tuple[str, tuple[int | str, ...]]]
-    ) -> dict[str, NDArray[Any]]:
+    def take(self, shapes: Shapes) -> dict[str, NDArray[Any]]:
         """Return its arrays, if they are just those that a model expects.
 
         Parameters
@@ -138,6 +148,18 @@ class ModelFile:
             raise self.damaged(f"its parameter {name} is {value!r}")
         return value
 
+    def made(self, factory: Callable[..., _Model], *names: str) -> _Model:
+        """Return what a class makes of parameters of the file, by their names.
+
+        Raises ``ModelFileError`` where the file lacks one, or the class refuses them.
+        """
+        if missing := [name for name in names if name not in self.parameters]:
+            raise self.damaged(f"it lacks the parameters {', '.join(missing)}")
+        try:
+            return factory(**{name: self.parameters[name] for name in names})
+        except (TypeError, ValueError) as error:
+            raise self.damaged(str(error)) from None
+
     def texts(self, name: str) -> list[str]:
         """Return the texts of which :func:`pack_texts` made two arrays."""
         packed, ends = self.arrays.get(f"{name}_utf8"), self.arrays.get(f"{name}_ends")
@@ -171,6 +193,11 @@ def pack_texts(name: str, texts: Iterable[str]) -> dict[str, NDArray[Any]]:
         f"{name}_utf8": np.frombuffer(b"".join(encoded), dtype=np.uint8),
         f"{name}_ends": np.cumsum([len(data) for data in encoded], dtype=np.int64),
     }
+
+
+def text_shapes(name: str, n_texts: int | str) -> Shapes:
+    """Return the shapes of the arrays that :func:`pack_texts` makes of so many texts."""
+    return {f"{name}_utf8": ("|u1", (f"bytes of {name}",)), f"{name}_ends": ("<i8", (n_texts,))}
 
 
 def write_model(path: str | os.PathLike[str], model: ModelFile) -> None:

@@ -16,7 +16,13 @@ from numpy.testing import assert_array_equal
 
 from focusspider.errors import ModelFileError
 from focusspider.models import archive
-from focusspider.models.modelfile import ModelFile, pack_texts, read_model, write_model
+from focusspider.models.modelfile import (
+    ModelFile,
+    pack_texts,
+    read_model,
+    text_shapes,
+    write_model,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -336,3 +342,21 @@ def test_a_parameter_of_another_type_is_an_error() -> None:
     for name, kind in [("n", str), ("flag", int), ("none", int)]:
         with pytest.raises(ModelFileError, match=f"its parameter {name} is"):
             model.parameter(name, kind)
+
+
+def test_a_model_is_made_of_its_parameters() -> None:
+    model = ModelFile(kind="crf", arrays={}, parameters={"real": 1, "imag": "x", "n": 2})
+    assert model.made(complex, "real") == 1
+    with pytest.raises(ModelFileError, match="it lacks the parameters base, none"):
+        model.made(int, "base", "none", "n")
+    with pytest.raises(ModelFileError, match=r"not a sound 'crf' model: .*complex"):
+        model.made(complex, "real", "imag")
+    with pytest.raises(ModelFileError, match=r"not a sound 'crf' model: .*argument"):
+        model.made(complex, "n")
+
+
+def test_the_shapes_of_texts() -> None:
+    model = ModelFile(kind="crf", arrays=pack_texts("t", ["a", "bc"]))
+    assert model.take(text_shapes("t", 2)).keys() == {"t_utf8", "t_ends"}
+    with pytest.raises(ModelFileError, match="t_ends has the shape"):
+        model.take(text_shapes("t", 3))
