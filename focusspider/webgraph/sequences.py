@@ -16,7 +16,7 @@ distance is one number each, -1 for a page that leads to no target.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -164,7 +164,7 @@ class _Graph:
                 f"each of the {n_pages} pages needs one layer or distance, got {height.shape}"
             )
         if len(src) and not (
-            0 <= min(src.min(), dst.min()) and max(src.max(), dst.max()) < n_pages
+            min(src.min(), dst.min()) >= 0 and max(src.max(), dst.max()) < n_pages
         ):
             raise ValueError(f"links must be among the pages 0 to {n_pages - 1}")
         height = np.where(height < 0, np.iinfo(np.intp).max, height)
@@ -178,15 +178,16 @@ class _Graph:
     def keep(self, links: NDArray[np.bool_]) -> None:
         """Drop the other links."""
         self.src, self.dst = self.src[links], self.dst[links]
-        self.start = np.searchsorted(self.src, np.arange(self.n_pages + 1)).tolist()
-        self.child = self.dst.tolist()
+        starts = np.searchsorted(self.src, np.arange(self.n_pages + 1))
+        self.start: list[int] = starts.tolist()
+        self.child: list[int] = self.dst.tolist()
 
     def children(self, page: int) -> list[int]:
         return self.child[self.start[page] : self.start[page + 1]]
 
     def walks(self, least: int, most: int, ends: NDArray[np.bool_] | None) -> float:
         """Return how many walks there are of so many pages, those with loops too."""
-        ending = np.ones(self.n_pages) if ends is None else ends.astype(np.float64)
+        ending: NDArray[Any] = np.ones(self.n_pages) if ends is None else ends.astype(float)
         total = 0.0
         for length in range(1, most + 1):
             if length >= least:

@@ -1,0 +1,207 @@
+"""Features: what each family of table 1 says of a page, and what is known before a fetch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from focusspider.errors import UnknownNameError
+from focusspider.relevance.target_vectors import TargetVectors
+from focusspider.text import cosine
+from focusspider.webgraph.features import FAMILIES, TABLE_1, PageFeatures, important_words
+from tests.pages import ANALYZER, page, profile
+
+HTML = """<html><head><title>Linux guides</title>
+<meta name="description" content="Free kernels"><meta name="keywords" content="penguin, tux">
+</head><body><h1>Reading room</h1><p>Operating systems are run by drivers.</p>
+<div class="menu"><p>See the <a href="/docs/linux-howto.html">installation manual</a> first</p>
+<a href="/~ann/dogs.html">dogs</a></div></body></html>"""
+URL = "http://a.example/os/index.html"
+TARGET = page("<title>Kernel</title><body>Kernels and drivers</body>", "http://t.example/1")
+OTHER = page("<title>Dog</title><body>dogs only</body>", "http://t.example/2")
+PROFILE = profile("linux", "OS", description="kernels penguin", targets=[TARGET, OTHER])
+
+
+def features(*families: str, **given: Any) -> PageFeatures:
+    return PageFeatures(PROFILE, families=families or FAMILIES, **given)
+
+
+def tokens(row: dict[str, float], family: str) -> set[str]:
+    return {name.partition(":")[2] for name in row if name.startswith(f"{family}:")}
+
+
+PAGE = page(HTML, URL)
+LINUX, DOGS = PAGE.links
+
+
+def stems(text: str) -> set[str]:
+    return set(ANALYZER.terms(text))
+
+
+@pytest.mark.parametrize(
+    ("family", "expected"),
+    [
+        ("words", stems("linux guides free kernels penguin tux reading room")),
+        ("body", stems("linux guides reading room operating systems drivers run "
+                       "see first installation manual dogs")),
+        ("child", stems("installation manual dogs")),
+        ("page_urls", {""}),
+        ("url", set()),
+        ("pointing", set()),
+    ],
+)  # fmt: skip
+def test_families_of_a_page(family: str, expected: set[str]) -> None:
+    row = features(family).of_page(PAGE)
+    assert tokens(row, family) == expected
+    assert set(row.values()) <= {1.0}
+    assert len(row) == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("family", "expected"),
+    [
+        ("pointing", stems("installation manual")),
+        ("context", stems("see the installation manual first")),
+        ("url", {""}),
+        ("url_words", {"docs", "linux", "howto", "html"}),
+        ("tag_path", {"div.menu/p/a"}),
+        ("words", set()),
+        ("child", set()),
+        ("page_urls", set()),
+    ],
+)
+def test_families_of_a_link(family: str, expected: set[str]) -> None:
+    row = features(family).of_link(PAGE, LINUX)
+    assert tokens(row, family) == expected
+    assert len(row) == len(expected)
+
+
+def test_similarities_are_cosines() -> None:
+    row = features("text", "description").of_page(PAGE)
+    assert row == {
+        "text:": pytest.approx(max(cosine(PAGE.terms, t.terms) for t in (TARGET, OTHER))),
+        "description:": pytest.approx(
+            cosine(ANALYZER.terms("kernels penguin"), ANALYZER.terms("free kernels penguin tux"))
+        ),
+    }
+    assert features("description").of_page(OTHER) == {}
+
+
+def test_a_target_is_compared_with_the_others() -> None:
+    assert features("text").of_page(TARGET) == {}  # the other is about dogs
+    alone = PageFeatures(profile("linux", targets=[TARGET]), families=["text"])
+    assert alone.of_page(TARGET) == {"text:": pytest.approx(1)}
+    none = PageFeatures(profile("linux"), families=["text"])
+    assert none.of_page(TARGET) == {}
+
+
+def test_another_comparison_with_targets_may_take_its_place() -> None:
+    quick = TargetVectors(PROFILE, purpose="features")
+    for each in (PAGE, TARGET, OTHER):
+        expected = features("text").of_page(each)
+        assert features("text", targets=quick).of_page(each) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("url", "holds"),
+    [
+        ("http://a.example/linux", True),
+        ("http://a.example/GNULinux2", True),
+        ("http://a.example/%6Cinux", True),
+        ("http://a.example/os/", True),
+        ("http://a.example/os9_1", True),
+        ("http://a.example/posts", False),  # a short keyword must be a word
+        ("http://a.example/", False),
+    ],
+)
+def test_keywords_in_urls(url: str, holds: bool) -> None:
+    assert features("url").of_url(url) == ({"url:": 1.0} if holds else {})
+
+
+def test_words_of_urls() -> None:
+    row = features("url_words").of_url("http://a.example:80/~Ann/cs%2F302/X1/dog_food.html?page=2")
+    assert tokens(row, "url_words") == {"~", "ann", "cs", "dog", "food", "html", "page"}
+
+
+def test_without_keywords_no_url_holds_one() -> None:
+    row = PageFeatures(profile(targets=[TARGET])).of_link(PAGE, LINUX)
+    assert not tokens(row, "url")
+
+
+def test_important_words_count_anywhere() -> None:
+    row = features("words", important=["driver", "zebra", "linux"]).of_page(PAGE)
+    assert tokens(row, "words") - tokens(features("words").of_page(PAGE), "words") == {"driver"}
+
+
+def test_which_words_are_important() -> None:
+    head = "<head><meta name=description content='robot dog'><meta name=keywords content='robot'>"
+    pages = [
+        page(f"{head}<title>Robots</title><body><h2>Arms</h2>legs</body>"),
+        page("<title>Robot arm</title><body>hands</body>"),
+    ]
+    assert important_words(pages, ANALYZER) == ["arm", "robot", "dog"]
+    assert important_words(pages, ANALYZER, limit=1) == ["arm"]
+
+
+def test_literal_reading_keeps_the_anchor_that_is_followed() -> None:
+    literal = features("child", lookahead=False)
+    assert literal.of_page(PAGE) == {}
+    assert tokens(literal.of_next(PAGE, DOGS), "child") == {"dog"}
+    assert features("child").of_next(PAGE, DOGS) == {}
+
+
+def test_a_link_whose_texts_were_kept_is_as_a_link() -> None:
+    every = features()
+    kept = every.of_anchor(
+        LINUX.url,
+        LINUX.anchor,
+        context=LINUX.context,
+        tag_path=LINUX.tag_path,
+        language=PAGE.language,
+    )
+    assert kept == every.of_link(PAGE, LINUX)
+    assert features("words").of_anchor(LINUX.url, LINUX.anchor) == {}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_each_family_can_be_switched_off(family: str) -> None:
+    def all_of(made: PageFeatures) -> dict[str, float]:
+        return {
+            **made.of_page(PAGE),
+            **made.of_link(PAGE, LINUX),
+            **made.of_next(PAGE, LINUX),
+        }
+
+    for lookahead in (True, False):
+        every = all_of(features(lookahead=lookahead))
+        others = [name for name in FAMILIES if name != family]
+        without = all_of(features(*others, lookahead=lookahead))
+        assert without == {n: v for n, v in every.items() if not n.startswith(f"{family}:")}
+        assert len(without) < len(every)
+
+
+def test_parameters_make_the_same_features_again() -> None:
+    made = features("words", "text", lookahead=False, important=["driver"])
+    again = PageFeatures(PROFILE, **made.parameters())
+    assert again.of_page(PAGE) == made.of_page(PAGE)
+    assert made.parameters() == {
+        "families": ["text", "words"],
+        "lookahead": False,
+        "important": ["driver"],
+    }
+    assert PageFeatures(PROFILE).families == TABLE_1
+
+
+def test_an_unknown_family() -> None:
+    with pytest.raises(UnknownNameError, match=r"'anchor' is not a known family of features"):
+        features("anchor")
+    with pytest.raises(ValueError, match="lookahead must be true or false"):
+        features("words", lookahead=1)
+    with pytest.raises(ValueError, match="families must be a list of texts"):
+        PageFeatures(PROFILE, families=[1])  # type: ignore[list-item]
+
+
+def test_an_empty_page_has_none() -> None:
+    empty = page("", "http://a.example/x")
+    assert features().of_page(empty) == {}
