@@ -21,10 +21,11 @@ from focusspider.replay.archive import INDEX_NAMES, Stored, page_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FolderArchive"]
+__all__ = ["FolderArchive", "file_url"]
 
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|title|body|frameset)\b", re.IGNORECASE)
+_IN_PATHS = "/:@!$&'()*+,;="  # what links write as it is (RFC 3986, 3.3)
 _HEAD = 1024  # bytes in which a page shows that it is HTML
 
 
@@ -35,7 +36,7 @@ class FolderArchive:
         self._folder = folder
         self._files: dict[str, str] = {}  # URL -> path below the folder
         for name in _file_names(folder):
-            url = _url(name)
+            url = file_url(name)
             if url is not None and self._files.setdefault(url, name) != name:
                 raise ReplayError(
                     f"{folder}: {self._files[url]} and {name} are both {url}; keep one of them"
@@ -86,7 +87,8 @@ def _file_names(folder: Path) -> Iterator[str]:
                 yield path.relative_to(folder).as_posix()
 
 
-def _url(name: str) -> str | None:
+def file_url(name: str) -> str | None:
+    """Return the URL of a file, by its path below the folder; None where that is no host's."""
     host, _, path = name.partition("/")
     path, mark, query = path.partition("?")
     parent, slash, last = path.rpartition("/")
@@ -95,7 +97,7 @@ def _url(name: str) -> str | None:
     try:
         # Names are bytes on disk, and need not be UTF-8.
         return page_key(
-            f"http://{host}/{quote(os.fsencode(path))}"
+            f"http://{host}/{quote(os.fsencode(path), safe=_IN_PATHS)}"
             f"{mark}{quote(os.fsencode(query), safe='=&+;/:,%')}"
         )
     except ValueError:  # a folder whose name cannot be a host

@@ -1,0 +1,160 @@
+"""A stored web as a web graph, whole; and the log of a crawl, which knows some of its links."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from focusspider.errors import NotAPageError, ReplayError
+from focusspider.replay.reading import PageReader, Resolver
+from focusspider.webgraph.layers import FetchedPage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from focusspider.page import Page, PageParser
+    from focusspider.replay.archive import Archive
+    from focusspider.webgraph import WebGraph
+
+__all__ = ["CrawlLog", "add_archive"]
+
+
+def add_archive(
+    graph: WebGraph,
+    archive: Archive,
+    parser: PageParser,
+    *,
+    wanted: Callable[[Page], bool] | None = None,
+    told: Callable[[int, int], None] | None = None,
+) -> int:
+    """Add every HTML page of an archive to a graph, and the links among them.
+
+    A link ends where a crawl of the archive would end: other spellings and redirects of a
+    page are aliases of it.
+
+    Parameters
+    ----------
+    wanted
+        Tells of a page whether it is a target.
+    told
+        is given, after each URL of the archive, how many are done, and of how many
+
+    Returns
+    -------
+    int
+        How many answers were no HTML page: files, redirects, errors.
+    """
+    resolver, reader = Resolver(), PageReader(parser)
+    passed_over = 0
+    links: list[tuple[str, list[tuple[str, str]]]] = []  # page, its (URL, anchor)
+    with graph.transaction():
+        for done, url in enumerate(archive.urls(), 1):
+            stored = archive.get(url)
+            page = None
+            if stored is not None and resolver.add(stored):
+                response = reader.response(stored)
+                try:
+                    page = None if response is None else parser.parse(response)
+                except NotAPageError:
+                    page = None
+            if page is None or response is None:
+                passed_over += 1
+            else:
+                fetched = FetchedPage.of(response, page)
+                graph.add_page(
+                    fetched.url,
+                    fetched.body,
+                    target=wanted is not None and wanted(page),
+                    title=fetched.title,
+                    status=fetched.status,
+                    content_type=fetched.content_type,
+                    content_language=fetched.content_language,
+                )
+                links.append((fetched.url, [(link.url, link.anchor) for link in page.links]))
+            if told is not None:
+                told(done, len(archive))
+        pages = resolver.pages
+        for source, named in links:
+            for url, anchor in named:
+                if url not in graph:
+                    node = resolver.node(url)
+                    if node is None or pages[node] not in graph:
+                        continue
+                    graph.add_alias(url, pages[node])
+                graph.add_edge(source, url, anchor)
+    return passed_over
+
+
+class _Line(NamedTuple):
+    url: str
+    parent: str | None
+    relevant: bool
+
+
+class CrawlLog:
+    """What ``crawl.jsonl`` of a run's folder says of the pages that were fetched.
+
+    Attributes
+    ----------
+    folder : Path
+    relevant : tuple of str
+        URLs of the pages that were judged relevant, in the order of fetching.
+    warcs : tuple of Path
+        What the crawl wrote of the pages themselves, if it was asked to.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        lines = list(_lines(folder / "crawl.jsonl"))
+        self.relevant = tuple(dict.fromkeys(line.url for line in lines if line.relevant))
+        self.warcs = tuple(sorted(folder.glob("pages*.warc.gz")))
+        self._parents: dict[str, str] = {}
+        for line in lines:
+            if line.parent is not None:
+                self._parents.setdefault(line.url, line.parent)
+
+    @staticmethod
+    def is_at(path: Path) -> bool:
+        """Return whether a path is the folder of a run."""
+        return (path / "crawl.jsonl").is_file()
+
+    def backlinks(self, url: str, n: int) -> Sequence[str]:
+        """Return the page whose link the crawl followed to another: one at most."""
+        parent = self._parents.get(url)
+        return [parent] if parent is not None and n > 0 else []
+
+    def bodies(self) -> dict[str, str]:
+        """Return the HTML of the pages by URL, where the items hold it (FOCUS_EXPORT_BODY)."""
+        found = {}
+        for line in _objects(self.folder / "items.jsonl"):
+            url, body = line.get("url"), line.get("body")
+            if isinstance(url, str) and isinstance(body, str):
+                found[url] = body
+        return found
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    for number, line in enumerate(_objects(path), 1):
+        try:
+            yield _Line(line["url"], line["parent"], line["relevant"])
+        except KeyError as error:
+            raise ReplayError(
+                f"{path}: line {number} has no {error}; it is not what a crawl wrote: name the "
+                "folder of a run, exports/TOPIC/RUN"
+            ) from None
+
+
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
+    """Read the objects of a journal, of which the last may be half written."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            for text in file:
+                try:
+                    line = json.loads(text)
+                except ValueError:
+                    continue
+                if isinstance(line, dict):
+                    yield line
+    except OSError as error:
+        raise ReplayError(f"{path}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,223 @@
+"""Back-link layers: the pages that lead to the targets, found by asking who links to what.
+
+Layer 0 are the targets. A layer is the pages that link to those of the layer before it, up
+to ``per_layer`` of them, shared out evenly among the pages they link to; then come all links
+between pages that are known (memm-crf 3.1).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from focusspider.errors import NotAPageError, WebGraphError
+from focusspider.urls import BaseURL
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+    from scrapy.http import Response
+
+    from focusspider.page import Page, PageParser
+    from focusspider.webgraph.store import WebGraph
+
+__all__ = ["BacklinkSource", "Failed", "FetchedPage", "LayerReport", "add_links", "grow"]
+
+LAYERS = 4
+PER_LAYER = 600
+
+
+class BacklinkSource(Protocol):
+    """Tells which pages link to a page."""
+
+    def backlinks(self, url: str, n: int) -> Sequence[str]:
+        """Return up to n URLs of pages that link to a URL, the best known first."""
+        ...
+
+
+class FetchedPage(NamedTuple):
+    """A page as it came, for :meth:`WebGraph.add_page`."""
+
+    url: str
+    body: bytes
+    title: str = ""
+    status: int = 200
+    content_type: str = "text/html"
+    content_language: str = ""
+    moved_from: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, response: Response, page: Page) -> FetchedPage:
+        """Return what a graph keeps of a response, whose page was parsed."""
+        header = response.headers.get
+        return cls(
+            response.url.partition("#")[0],
+            response.body,
+            page.title,
+            response.status,
+            (header("Content-Type") or b"text/html").decode("latin-1"),
+            (header("Content-Language") or b"").decode("latin-1"),
+            page.moved_from,
+        )
+
+
+class Failed(NamedTuple):
+    """Why a page did not come, in a word or two."""
+
+    reason: str
+
+
+class LayerReport(NamedTuple):
+    """How one layer went.
+
+    Attributes
+    ----------
+    asked : int
+        Pages whose back-links were asked for.
+    found : int
+        Back-links that were named, of pages not yet known, each once.
+    added : int
+        Pages that came, and are the layer.
+    failed : Counter
+        Why others did not come: how many, by reason.
+    """
+
+    layer: int
+    asked: int
+    found: int
+    added: int
+    failed: Counter[str]
+
+
+async def grow(
+    graph: WebGraph,
+    targets: Sequence[str],
+    *,
+    ask: Callable[[str, int], Awaitable[Sequence[str]]],
+    fetch: Callable[[Sequence[str]], Awaitable[Sequence[FetchedPage | Failed]]],
+    layers: int = LAYERS,
+    per_layer: int = PER_LAYER,
+    told: Callable[[LayerReport], None] | None = None,
+) -> list[LayerReport]:
+    """Fill an empty graph with targets and the layers before them; no links yet.
+
+    Each page of a layer of m may bring per_layer / m pages into the next. What one can't
+    use, since nobody links to it, or those pages are known or don't come, goes to the others
+    in turn: of each page twice its share of back-links is asked for.
+
+    Parameters
+    ----------
+    targets
+        URLs of the pages that are wanted.
+    ask
+        Returns up to n pages that link to a URL; see :class:`BacklinkSource`.
+    fetch
+        Returns what comes of several URLs, in their order.
+    layers
+        How many there are before that of the targets, 1 or more.
+    per_layer
+        Most pages of each, 1 or more.
+    told
+        is given each layer when it is done
+
+    Raises
+    ------
+    WebGraphError
+        None of the targets came.
+    """
+    if layers < 1 or per_layer < 1:
+        raise ValueError(f"layers is {layers}, per_layer {per_layer}: both are 1 or more")
+    grower = _Grower(graph, fetch)
+    reports = [await grower.add(0, [list(targets)], room=len(targets), asked=0)]
+    if told is not None:
+        told(reports[0])
+    if not reports[0].added:
+        reasons = ", ".join(f"{count} × {why}" for why, count in reports[0].failed.most_common())
+        raise WebGraphError(
+            f"none of the {len(targets)} targets came ({reasons}): mend their URLs in the topic"
+        )
+    for layer in range(1, layers + 1):
+        nodes = [page.url for page in graph.pages() if page.layer == layer - 1][:per_layer]
+        if not nodes:
+            break
+        share = 2 * max(1, per_layer // len(nodes))
+        named = [await ask(url, share) for url in nodes]
+        reports.append(await grower.add(layer, named, room=per_layer, asked=len(nodes)))
+        if told is not None:
+            told(reports[-1])
+    return reports
+
+
+class _Grower:
+    """Adds pages to the layers of a graph."""
+
+    def __init__(
+        self,
+        graph: WebGraph,
+        fetch: Callable[[Sequence[str]], Awaitable[Sequence[FetchedPage | Failed]]],
+    ) -> None:
+        self._graph = graph
+        self._fetch = fetch
+        self._seen: set[str] = set()
+
+    async def add(
+        self, layer: int, named: Sequence[Sequence[str]], *, room: int, asked: int
+    ) -> LayerReport:
+        """Fetch named pages, the first of each list first, until there are enough."""
+        waiting = list(self._new(named))
+        report = LayerReport(layer, asked, len(waiting), 0, Counter())
+        while waiting and report.added < room:
+            batch, waiting = waiting[: room - report.added], waiting[room - report.added :]
+            added = 0
+            came = await self._fetch(batch)
+            with self._graph.transaction():
+                for one in came:
+                    if isinstance(one, Failed):
+                        report.failed[one.reason] += 1
+                    elif self._add(one, layer):
+                        added += 1
+            report = report._replace(added=report.added + added)
+        return report
+
+    def _new(self, named: Sequence[Sequence[str]]) -> Iterator[str]:
+        """Yield what was not yet named, one of each list in turn."""
+        for turn in zip_longest(*named):
+            for url in turn:
+                if url is None:
+                    continue
+                key = BaseURL(url).url
+                if key not in self._seen:
+                    self._seen.add(key)
+                    if key not in self._graph:
+                        yield key
+
+    def _add(self, page: FetchedPage, layer: int) -> bool:
+        """Add a page; False where it was known, and was come to by another URL."""
+        return self._graph.add_page(
+            page.url,
+            page.body,
+            target=layer == 0,
+            title=page.title,
+            status=page.status,
+            content_type=page.content_type,
+            content_language=page.content_language,
+            layer=layer,
+            moved_from=page.moved_from,
+        )
+
+
+def add_links(graph: WebGraph, parser: PageParser) -> None:
+    """Read every page, and add its links to pages that are known.
+
+    What can't be parsed is a page without links.
+    """
+    for known in graph.pages():
+        try:
+            page = parser.parse(graph.response(known.url))
+        except NotAPageError:
+            continue
+        with graph.transaction():
+            for link in page.links:
+                if link.url in graph:
+                    graph.add_edge(known.url, link.url, link.anchor)
