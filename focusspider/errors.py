@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "BacklinkError",
     "BenchmarkError",
     "CorpusError",
     "FocusError",
@@ -22,6 +23,7 @@ __all__ = [
     "ModelFileError",
     "NotAPageError",
     "ReplayError",
+    "RunFolderError",
     "SettingError",
     "TopicError",
     "UnknownNameError",
@@ -64,12 +66,20 @@ class ReplayError(FocusError, ValueError):
     """An archive cannot be replayed: mend ``FOCUS_REPLAY`` or the file that it names."""
 
 
+class RunFolderError(FocusError, ValueError):
+    """A folder is not that of a run: name another."""
+
+
 class CorpusError(FocusError, ValueError):
     """Texts to learn from cannot be used: mend or make anew the file that the message names."""
 
 
 class ModelFileError(FocusError, ValueError):
     """A learnt model cannot be used: give another file, or train again, as the message says."""
+
+
+class BacklinkError(FocusError, RuntimeError):
+    """A service of others failed: do what the message says, and call again."""
 
 
 class WebGraphError(FocusError, ValueError):

@@ -21,7 +21,8 @@ ORDER = """
     frontier failures targets journal runfolder record items runreport session
     exactjson payload identity engine politeness scope leases checkpoint scheduler scoring
     reranking middleware robots retryafter
-    pipelines exporters liveview monitor spiders search replay evaluation commands addon settings
+    pipelines exporters liveview monitor spiders search replay report evaluation
+    commands addon settings
 """.split()  # noqa: SIM905 - a table to read
 
 HEAVY = ("sklearn", "gensim", "matplotlib", "pyarrow", "plotly", "scipy.sparse.linalg")

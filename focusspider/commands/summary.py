@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.commands import ScrapyCommand
 
-from focusspider.errors import FocusError
+from focusspider.errors import RunFolderError
 
 if TYPE_CHECKING:
     import argparse
@@ -54,10 +54,6 @@ class Command(ScrapyCommand):
         except RunFolderError as error:
             print(f"scrapy focus-summary: {error}", file=sys.stderr)
             self.exitcode = 2
-
-
-class RunFolderError(FocusError):
-    """A folder is not that of a run: name another."""
 
 
 def summary(folders: list[Path]) -> str:

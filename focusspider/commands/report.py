@@ -1,0 +1,77 @@
+"""``scrapy focus-report``: one crawl as a page that opens in any browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+
+from focusspider.errors import FocusError, MissingExtraError, RunFolderError
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["Command"]
+
+
+class Command(ScrapyCommand):
+    """Write the page about a run folder."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
+
+    def syntax(self) -> str:
+        """Return how the command is called."""
+        return "[options] RUN"
+
+    def short_desc(self) -> str:
+        """Return what the command does, in a line."""
+        return "Write a focused crawl's run folder as one HTML page"
+
+    def long_desc(self) -> str:
+        """Return what the command does."""
+        return (
+            "Write one HTML page about a focused crawl from its run folder, exports/TOPIC/RUN: "
+            "what it found and when, its hosts, the paths that led to relevant pages, the best "
+            "hubs, what was refused and what failed. The page needs no server and no network. "
+            "It reads files only, and works in any folder and while the crawl goes on. Its "
+            "curves need: pip install 'focusspider[report]'."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Take where the page goes."""
+        super().add_options(parser)
+        parser.add_argument("--out", metavar="FILE", help="the page (RUN/report.html)")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Write the page, and print where it is; or what is wrong in one line."""
+        try:
+            if len(args) != 1:
+                raise RunFolderError("name one run folder, such as exports/sample/RUN")
+            print(_written(Path(args[0]), opts.out))
+        except FocusError as error:
+            print(f"scrapy focus-report: {error}", file=sys.stderr)
+            self.exitcode = 2
+
+
+def _written(folder: Path, out: str | None) -> Path:
+    # here, since every call of scrapy loads every command
+    from focusspider.report.charts import library
+    from focusspider.report.crawlpage import crawl_page
+    from focusspider.report.document import write_page
+    from focusspider.report.runlog import read_run
+
+    log = read_run(folder)
+    script: str | None = None
+    try:
+        script = library()
+    except MissingExtraError as error:
+        print(f"There are no curves: {error}", file=sys.stderr)
+    path = Path(out) if out else folder / "report.html"
+    write_page(path, crawl_page(log, script))
+    for problem in log.problems:
+        print(problem, file=sys.stderr)
+    return path
