@@ -11,15 +11,32 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
     from pathlib import Path
 
-__all__ = ["CrawlRecord"]
+    from focusspider.page import Page
+
+__all__ = ["CrawlRecord", "content_of"]
 
 _RECENT = 100  # pages of the harvest rate that shows how it goes now
 _DIGEST_BYTES = 8
+#: Characters of text that say what a page is. Fewer may be the same on pages that differ: a
+#: set of frames, a picture, a page that a script fills.
+_MIN_TEXT = 200
 
 
 class _Page(NamedTuple):
     url: str
     parent: int  # number of the page whose link led here, 0 for none
+
+
+def content_of(page: Page | None, body: bytes) -> bytes:
+    """Return what is the same where two URLs bring the same content.
+
+    That is title and text as a reader sees them: two copies of a page are seldom equal in
+    bytes, since links carry sessions and scripts carry tokens. Where there is hardly any
+    text, or no page at all, it is the body.
+    """
+    if page is None or len(page.text) < _MIN_TEXT:
+        return body
+    return f"{page.title}\n{page.text}".encode("utf-8", "replace")
 
 
 class CrawlRecord:
@@ -38,11 +55,16 @@ class CrawlRecord:
         self._first_with: dict[bytes, int] = {}
         self._open: dict[Hashable, int] = {}
 
-    def add(self, url: str, parent: int, body: bytes, *, owner: Hashable) -> tuple[int, str, int]:
-        """Give a page its number; return it, the digest, and the first page with that digest."""
+    def add(
+        self, url: str, parent: int, content: bytes, *, owner: Hashable
+    ) -> tuple[int, str, int]:
+        """Give a page its number; return it, the digest, and the first page with that digest.
+
+        The digest is that of ``content``, see :func:`content_of`.
+        """
         self._last += 1
         n = self._last
-        digest = hashlib.blake2b(body, digest_size=_DIGEST_BYTES).digest()
+        digest = hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
         first = self._first_with.setdefault(digest, n)
         self._pages[n] = _Page(url, parent)
         self._open[owner] = n

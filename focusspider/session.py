@@ -16,7 +16,7 @@ from focusspider.failures import Failures
 from focusspider.page import PageParser
 from focusspider.priority import to_score
 from focusspider.profile import TopicProfile
-from focusspider.record import CrawlRecord
+from focusspider.record import CrawlRecord, content_of
 from focusspider.relevance import build_relevance
 from focusspider.relevance.base import Judgement
 from focusspider.runfolder import RunFolder
@@ -149,9 +149,8 @@ class Session:
         )
         self.profile = TopicProfile(topic, self.analyzer)
         for path in topic.target_files:
-            self.profile.add_target(
-                self.parser.parse_html(path.read_bytes(), path.absolute().as_uri())
-            )
+            url = path.absolute().as_uri()
+            self.profile.add_target(self.parser.parse_html(path.read_bytes(), url))
         self.failures = Failures()
         self.targets = Targets(self.profile, self.parser)
         self.begun = False
@@ -247,11 +246,12 @@ class Session:
             judgement = Judgement(0.0, False, f"no page: {error}")
         link: dict[str, Any] = response.meta.get(META) or {}
         parent = int(link.get("parent", 0))
-        n, digest, first = self.record.add(
-            response.url, parent, response.body, owner=response.request
-        )
+        content = content_of(page, response.body)
+        n, digest, first = self.record.add(response.url, parent, content, owner=response.request)
         self.record.judged(judgement.relevant)
         self.stats.inc_value(stats.PAGE_FETCHED)
+        if judgement.failed:
+            self.stats.inc_value(stats.PAGE_JUDGE_FAILED)
         self.stats.inc_value(stats.PAGE_RELEVANT if judgement.relevant else stats.PAGE_IRRELEVANT)
         if first != n:
             self.stats.inc_value(stats.PAGE_DUPLICATE_CONTENT)

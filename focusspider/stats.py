@@ -52,9 +52,14 @@ PAGE_IRRELEVANT = _stat(
     "Pages of focus/page/fetched that were judged not relevant.",
     "Nearly all: take seeds that are closer to the topic, or another strategy.",
 )
+PAGE_JUDGE_FAILED = _stat(
+    "focus/page/judge_failed",
+    "Pages of focus/page/irrelevant at which the function of [relevance] failed.",
+    "Mend it: the log has the first error of each kind.",
+)
 PAGE_DUPLICATE_CONTENT = _stat(
     "focus/page/duplicate_content",
-    "Pages of focus/page/fetched whose body another URL had brought before.",
+    "Pages of focus/page/fetched whose title and text another URL had brought before.",
     "Many: a site has several addresses for a page; deny some in [sites].",
 )
 PAGE_NOT_HTML = _stat(

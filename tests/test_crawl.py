@@ -299,6 +299,44 @@ def test_the_package_does_not_need_its_project(tmp_path: Path) -> None:
     assert done.run["fetched"] == 10
 
 
+def test_what_a_function_fails_at_is_counted(tmp_path: Path) -> None:
+    judge = json.dumps({"kind": "callable", "function": "operator:neg"})  # a page has no negative
+    done = sample(tmp_path, "pages=5", f"relevance={judge}")
+    assert done.run["stop_reason"] == "page_limit"
+    assert done.stats["focus/page/judge_failed"] == done.stats["focus/page/irrelevant"] == 5
+    assert done.log.count("Traceback") == 1
+
+
+def test_the_same_page_with_other_links_is_marked_also_after_a_resume(tmp_path: Path) -> None:
+    folder = tmp_path / "web/a.example"
+    folder.mkdir(parents=True)
+    text = "Tide tables for each harbour of the coast, with high and low water. " * 4
+    for name, links in (("index", "bcd"), ("b", "x"), ("c", "y"), ("d", "z")):
+        anchors = "".join(f"<a href='{link}.html#{name}'></a>" for link in links)
+        (folder / f"{name}.html").write_text(
+            f"<title>Tides</title><p>{text}{name if name == 'd' else ''}</p>{anchors}"
+        )
+    for pages in ("2", "4"):
+        done = crawl(
+            tmp_path / "exports",
+            "seeds=http://a.example/",
+            "keywords=tide table",
+            f"pages={pages}",
+            FOCUS_REPLAY=tmp_path / "web",
+            FOCUS_EXPORT="all",
+            JOBDIR=tmp_path / "job",
+        )
+    marks = {item["url"]: item["duplicate_of"] for item in done.items}
+    first = "http://a.example/"
+    assert marks == {
+        first: None,
+        f"{first}b.html": first,
+        f"{first}c.html": first,
+        f"{first}d.html": None,
+    }
+    assert done.stats["focus/page/duplicate_content"] == 2
+
+
 def test_a_redirect_takes_no_page_out_of_its_turn(tmp_path):
     # breadth-first: what dir redirects to comes where dir stood, before last.html
     folder = tmp_path / "web/a.example"

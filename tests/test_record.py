@@ -3,7 +3,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from focusspider.record import CrawlRecord
+from focusspider.record import CrawlRecord, content_of
+from tests.pages import page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,6 +15,29 @@ def line(record: CrawlRecord, n: int, digest: str, parent: int) -> str:
         {"n": n, "url": record.url(n), "parent": record.url(parent), "relevant": n == 2,
          "digest": digest}
     )  # fmt: skip
+
+
+TIDES = "<title>Tides</title><p>" + "High water is at noon. " * 10
+
+
+def content(html: str) -> bytes:
+    return content_of(page(html), html.encode())
+
+
+def test_the_same_text_is_the_same_content() -> None:
+    other = TIDES.replace("<p>", "<script>token = 7</script><p>") + "<a href='/x?session=7'></a>"
+    assert content(TIDES) == content(other)
+    assert content(TIDES) == content(TIDES.replace(" is at", "\n  is <b>at</b>"))
+    assert content(TIDES) != content(TIDES.replace("noon", "one"))
+    assert content(TIDES) != content(TIDES.replace("Tides", "Tides of June"))
+
+
+def test_without_text_that_says_what_it_is_the_bytes_decide() -> None:
+    frames = "<title>A</title><frameset><frame src='{}.html'></frameset>"
+    assert content(frames.format("a")) != content(frames.format("b"))
+    assert content(frames.format("a")) == content(frames.format("a"))
+    assert content("<p>Please wait …<script src=a></script>") != content("<p>Please wait …")
+    assert content_of(None, b"%PDF-1.4") == b"%PDF-1.4"
 
 
 def test_a_crawl_is_remembered_by_numbers() -> None:

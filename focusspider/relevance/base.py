@@ -15,12 +15,14 @@ class Judgement(NamedTuple):
     """What a judge says of a page.
 
     ``relevance`` is in [0, 1]. ``why`` names the rule, the target or the label that
-    decided, in words for a person.
+    decided, in words for a person. ``failed`` says that the judge could not tell, for a
+    reason of its own: the page is counted, and not relevant.
     """
 
     relevance: float
     relevant: bool
     why: str
+    failed: bool = False
 
 
 class Relevance(Protocol):

@@ -108,7 +108,7 @@ class CallableRelevance:
                 "failures of this kind are counted, not logged.",
                 self.function, what, page.url, exc_info=error,
             )  # fmt: skip
-        return Judgement(0.0, False, f"{self.function} {what}"[:200])
+        return Judgement(0.0, False, f"{self.function} {what}"[:200], failed=True)
 
 
 def _share(value: object) -> float | None:

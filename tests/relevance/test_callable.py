@@ -74,7 +74,7 @@ def test_what_a_function_may_return(value: Any, expected: Judgement) -> None:
     ANSWERS[0] = value
     judgement = judge(NAME).judge(PAGE)
     assert judgement == expected
-    assert list(map(type, judgement)) == [float, bool, str]
+    assert list(map(type, judgement)) == [float, bool, str, bool]
 
 
 def test_the_threshold_is_for_numbers() -> None:
@@ -107,7 +107,7 @@ def test_a_wrong_answer_is_an_error_that_names_it(
     made = judge(NAME)
     with caplog.at_level(logging.ERROR):
         judgement = made.judge(PAGE)
-    assert (judgement.relevance, judgement.relevant) == (0.0, False)
+    assert (judgement.relevance, judgement.relevant, judgement.failed) == (0.0, False, True)
     assert made.failures == Counter({kind: 1})
     for text in (caplog.text, judgement.why):
         assert f"{NAME} returned {value!r}, not a number from 0 to 1" in text
