@@ -230,6 +230,13 @@ class WebGraph:
                 [(_EXTRA if extra else _GIVEN, number) for number in numbers],
             )
 
+    def unmark_target(self, url: str) -> None:
+        """Take back that a page, or those that a URL leads to, are wanted."""
+        with self.transaction():
+            self._connection.executemany(
+                "UPDATE page SET target = 0 WHERE id = ?", [(i,) for i in self._known(url)]
+            )
+
     def __len__(self) -> int:
         """Return the number of pages."""
         return int(self._one("SELECT count(*) FROM page"))
