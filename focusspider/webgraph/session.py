@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from scrapy.utils.request import RequestFingerprinter
 
 from focusspider.errors import NotAPageError
 from focusspider.links import folded
 from focusspider.urls import Fingerprinter, RefusedURLError, resolve
+from focusspider.webgraph.document import PASSED_OVER, Document, PassedOverError, cleaned
 from focusspider.webgraph.parts import GraphPage, response_of
 
 if TYPE_CHECKING:
@@ -39,38 +40,7 @@ __all__ = ["MOVES", "PASSED_OVER", "BrowsingSession", "Document"]
 #: How a person comes to a page: by a link or a script; by a URL that was typed or a bookmark;
 #: by a form; by "back" or "forward"; by loading it once more.
 MOVES = ("link", "typed", "form", "history", "reload")
-#: Why a document is no page of the graph, as it is told to the person.
-PASSED_OVER = {
-    "url": "its address is not one that a crawl would ask for",
-    "method": "it is the answer to a form that was posted",
-    "http": "the server answered with an error",
-    "no_body": "what the browser loaded is not known",
-    "empty": "it is empty",
-    "not_html": "it is no HTML",
-    "too_large": "it is too large",
-}
 _MAX_ANCHOR = 1_000  # characters, of a clicked link
-
-
-class Document(NamedTuple):
-    """What a browser loaded, once redirects were followed.
-
-    Attributes
-    ----------
-    body : bytes, str or None
-        Bytes are in the charset that ``content_type`` or the document declares; None where
-        the body is not known.
-    moved_from : sequence of str
-        The URLs that redirected to it.
-    """
-
-    url: str
-    body: bytes | str | None
-    content_type: str = "text/html"
-    content_language: str = ""
-    status: int = 200
-    method: str = "GET"
-    moved_from: Sequence[str] = ()
 
 
 class _Tab:
@@ -117,6 +87,7 @@ class BrowsingSession:
         self._tabs: dict[Hashable, _Tab] = {}
         self._pages: set[bytes] = set()  # by their keys, as everything below
         self._framesets: set[bytes] = set()
+        self._iframes: set[bytes] = set()
         self._aliases = {self._key_of(url) for url, _ in graph.aliases()}
         #: The pages that link to a URL, with the anchors.
         self._sources: dict[bytes, dict[str, str]] = {}
@@ -163,22 +134,39 @@ class BrowsingSession:
             if pages and not self.ended:
                 self._clicks[self._key_of(url)] = pages, folded(_storable(anchor), _MAX_ANCHOR)
 
+    def redirect(self, url: str, to: str) -> None:
+        """Note that a URL redirects to another one, which may be visited before or after."""
+        with contextlib.suppress(RefusedURLError), self.graph.transaction():
+            url = resolve("", url)
+            self._lead(url, resolve(url, to))
+
     def useful(self, tab: Hashable, *, wanted: bool = True) -> tuple[str, ...]:
         """Make targets of what a tab shows, or take that back; return the pages."""
         pages = () if self.ended else self.shown(tab)
-        with self.graph.transaction():
-            for url in pages:
-                self.counts["targets"] += wanted - self.graph.page(url).target
-                if wanted:
-                    self.graph.mark_target(url)
-                else:
-                    self.graph.unmark_target(url)
+        self._want(pages, wanted)
         return pages
+
+    def mark(self, url: str) -> bool:
+        """Make a target of a page by its URL, also at the end; return whether there is one."""
+        try:
+            pages = self.graph.resolved(resolve("", url))
+        except RefusedURLError:
+            return False
+        self._want(pages, wanted=True)
+        return bool(pages)
 
     def is_useful(self, tab: Hashable) -> bool:
         """Return whether all that a tab shows is a target."""
         pages = self.shown(tab)
         return bool(pages) and all(self.graph.page(url).target for url in pages)
+
+    def is_framed(self, url: str) -> bool:
+        """Return whether a frameset has a document in a frame."""
+        return any(self._key_of(name) in self._framesets for name in self._names_of(url))
+
+    def is_embedded(self, url: str) -> bool:
+        """Return whether a page has a URL in an iframe."""
+        return self._key_of(url) in self._iframes
 
     def shown(self, tab: Hashable) -> tuple[str, ...]:
         """Return the pages of the graph that a tab shows; none of a document passed over."""
@@ -189,14 +177,23 @@ class BrowsingSession:
         """End the session."""
         self.ended = True
 
+    def _want(self, pages: Sequence[str], wanted: bool) -> None:
+        with self.graph.transaction():
+            for url in pages:
+                self.counts["targets"] += wanted - self.graph.page(url).target
+                if wanted:
+                    self.graph.mark_target(url)
+                else:
+                    self.graph.unmark_target(url)
+
     def _show(self, tab: _Tab, document: Document, move: str, *, top: bool) -> str | None:
         if move not in MOVES:
             raise ValueError(f"move is {move!r}; give one of {', '.join(MOVES)}")
         try:
-            document = _cleaned(document)
+            document = cleaned(document)
             with self.graph.transaction():
                 self._take(document, move)
-        except _PassedOverError as passed_over:
+        except PassedOverError as passed_over:
             self.counts[passed_over.reason] += 1
             if not tab.loading:
                 tab.pages = ()
@@ -236,7 +233,7 @@ class BrowsingSession:
     def _parsed(self, document: Document) -> Page:
         body = document.body
         if body is None:
-            raise _PassedOverError("no_body")
+            raise PassedOverError("no_body")
         if isinstance(body, str):
             body = body.encode("utf-8", "replace")
         about = GraphPage(
@@ -246,7 +243,7 @@ class BrowsingSession:
         try:
             return self._parser.parse(response_of(about, body))
         except NotAPageError as error:
-            raise _PassedOverError(error.reason) from None
+            raise PassedOverError(error.reason) from None
 
     def _add_page(self, document: Document, page: Page) -> None:
         assert document.body is not None  # or it would not have been parsed
@@ -269,6 +266,8 @@ class BrowsingSession:
             if link.kind == "canonical":  # says what the page is, and leads nowhere
                 continue
             key = self._key_of(link.url)
+            if link.kind == "iframe":
+                self._iframes.add(key)
             anchors = self._sources.setdefault(key, {})
             anchors[url] = anchors.get(url) or link.anchor
             if key in self._pages or key in self._aliases:
@@ -321,40 +320,6 @@ class BrowsingSession:
 
     def _add_edge(self, source: str, destination: str, anchor: str) -> None:
         self.counts["edges"] += self.graph.add_edge(source, destination, anchor)
-
-
-class _PassedOverError(Exception):
-    """A document is no page of the graph; ``reason`` is a key of :data:`PASSED_OVER`."""
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(reason)
-
-
-def _cleaned(document: Document) -> Document:
-    """Return a document with its URLs as a crawl would ask for them, and plain headers."""
-    try:
-        url = resolve("", document.url)
-    except RefusedURLError:
-        raise _PassedOverError("url") from None
-    if document.method.upper() != "GET":
-        raise _PassedOverError("method")
-    if not 200 <= document.status < 300 and document.status != 304:  # 304: as it was before
-        raise _PassedOverError("http")
-    moved_from = []
-    for name in document.moved_from:
-        with contextlib.suppress(RefusedURLError):
-            moved_from.append(resolve("", name))
-    return document._replace(
-        url=url,
-        moved_from=moved_from,
-        content_type=_header(document.content_type),
-        content_language=_header(document.content_language),
-    )
-
-
-def _header(value: str) -> str:
-    return "".join(filter(str.isprintable, value.encode("ascii", "ignore").decode()))[:200]
 
 
 def _storable(text: str) -> str:

@@ -1,0 +1,114 @@
+"""``scrapy focus-import``: training data from a HAR file that a browser saved."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from focusspider.config import FocusConfig
+from focusspider.errors import FocusError, SettingError
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["Command"]
+
+
+class Command(ScrapyCommand):
+    """Make a web graph of a browsing session that a browser saved."""
+
+    requires_project = False
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        """Return how the command is called."""
+        return "[options] SESSION.har"
+
+    def short_desc(self) -> str:
+        """Return what the command does, in a line."""
+        return "Take a browsing session from a HAR file as training data"
+
+    def long_desc(self) -> str:
+        """Return what the command does."""
+        return (
+            "Make a web graph of a browsing session: the pages that were visited, and the links "
+            "among them. Any browser saves a HAR file: open its network tools before you begin, "
+            "let them keep the log, and at the end save all as HAR with content. Which pages "
+            "were useful is told by a list of URLs. A HAR file holds cookies and passwords; of "
+            "it only pages are taken, with their URLs. See docs/training.md."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Take what was useful, and where the graph goes."""
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--useful", metavar="FILE", help="the pages that are wanted, a URL a line")
+        add("--topic", metavar="TOPIC", help="topic whose training data it is")
+        add("--out", metavar="FILE",
+            help="where the graph goes (models/TOPIC/graph.sqlite; without a topic, beside the "
+            "HAR file)")  # fmt: skip
+        add("--append", action="store_true", help="add to a graph that is there")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Import; the exit status is 1 where nothing could be."""
+        if len(args) != 1:
+            raise UsageError("name one HAR file, such as session.har")
+        try:
+            self._import(Path(args[0]), opts)
+        except FocusError as error:
+            print(error, file=sys.stderr)
+            self.exitcode = 1
+        except KeyboardInterrupt:
+            print("Stopped; nothing was changed.", file=sys.stderr)
+            self.exitcode = 130
+
+    def _import(self, har: Path, opts: argparse.Namespace) -> None:
+        # here, since every call of scrapy loads every command
+        from focusspider.commands.progress import ProgressBar
+        from focusspider.commands.sessiongraph import check_new, graph_of_topic, new_graph, told
+        from focusspider.evaluation.bound import parser_of
+        from focusspider.topic import Topic
+        from focusspider.webgraph import WebGraph
+        from focusspider.webgraph.har import import_har, listed_urls
+        from focusspider.webgraph.session import BrowsingSession
+
+        assert self.settings is not None
+        config = FocusConfig.from_settings(self.settings)
+        topic = opts.topic and Topic.load(opts.topic, config.topics_dir, needs_seeds=False)
+        out = Path(opts.out) if opts.out else None
+        if out is None:
+            out = graph_of_topic(topic.name) if topic else har.with_suffix(".sqlite")
+        check_new(out, append=opts.append)
+        useful = listed_urls(Path(opts.useful)) if opts.useful else ()
+        part = out.with_name(f"{out.name}.part")
+        with contextlib.suppress(OSError):
+            part.unlink()
+        try:
+            if out.exists():
+                WebGraph.open(out).close()  # it is one, and whole
+                shutil.copyfile(out, part)
+                graph = WebGraph.open(part, writable=True)
+            else:
+                graph = new_graph(part, topic.name if topic else har.stem, "har")
+            with graph, ProgressBar(f"Reading {har}") as bar:
+                parser = parser_of(topic.language if topic else "english", self.settings)
+                session = BrowsingSession(graph, parser)
+                report = import_har(har, session, useful, told=bar.show)
+                summary = told(session, report.passed_over, out, opts.topic)
+            part.replace(out)  # all of it, or nothing
+        except OSError as error:
+            raise SettingError(
+                f"{out} cannot be written: {error.strerror}; name another file with --out"
+            ) from None
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink()
+        for url, reason in report.unknown:
+            print(f"Not marked as useful, {reason}: {url}", file=sys.stderr)
+        print(f"{report.entries:,} entries, {report.documents:,} of them documents\n{summary}")

@@ -1,0 +1,66 @@
+"""What the commands that take in a browsing session share: its graph, and the last words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from focusspider.errors import SettingError
+from focusspider.webgraph import WebGraph
+from focusspider.webgraph.document import PASSED_OVER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from focusspider.webgraph.session import BrowsingSession
+
+__all__ = ["check_new", "graph_of_topic", "new_graph", "told"]
+
+
+def graph_of_topic(name: str) -> Path:
+    """Return where the web graph of a topic is, where no option names another place."""
+    return Path("models") / name / "graph.sqlite"
+
+
+def check_new(path: Path, *, append: bool) -> None:
+    """Refuse to touch a graph that is there, unless it is to be added to."""
+    if path.exists() and not append:
+        raise SettingError(
+            f"{path} is there already: call with --append to add to it, or with --out to keep it"
+        )
+
+
+def new_graph(path: Path, topic: str, source: str) -> WebGraph:
+    """Make an empty graph."""
+    date = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return WebGraph.create(path, topic=topic, source=source, date=date)
+
+
+def told(
+    session: BrowsingSession, passed_over: Mapping[str, int], out: Path, topic: str | None
+) -> str:
+    """Return the summary of a session.
+
+    ``passed_over`` counts documents by their reason; ``topic`` is as the user named it, None
+    where there is none.
+    """
+    graph, counts = session.graph, session.counts
+    pages, edges, targets = len(graph), graph.n_edges, len(graph.targets())
+    new = f" ({counts['pages']:,} of them new)" if counts["pages"] != pages else ""
+    lines = [f"{pages:,} pages{new}, {edges:,} links among them, {targets:,} useful"]
+    if counts["framesets"]:
+        lines.append(
+            f"Framesets, which count as the pages in their frames: {counts['framesets']:,}"
+        )
+    lines += [
+        f"Passed over, {PASSED_OVER.get(reason, 'a part of another page, in an iframe')}: {count:,}"
+        for reason, count in sorted(passed_over.items())
+        if count
+    ]
+    lines += ["", f"Graph: {out}"]
+    if not targets:
+        lines.append("No page is useful yet, and without one there is nothing to learn.")
+    elif topic is not None:
+        lines.append(f"Next:  scrapy focus-train {topic}")
+    return "\n".join(lines)
