@@ -144,6 +144,7 @@ _PATH = Kind(lambda value: Path(_parse_text(value)), "a path")
 _FLAG = Kind(_parse_flag, "True or False")
 _SHARE = Kind(_parse_share, "a number above 0 and up to 1")
 _FOLDER_NAME = Kind(_parse_folder, "a name that a folder can have: letters, digits, - _ . +")
+_SECRET = Kind(_parse_text, "a key; it is written nowhere")
 _TABLE = Kind(_parse_table, "a dictionary (a JSON object on the command line)")
 
 
@@ -196,6 +197,18 @@ class FocusConfig:
         _choice("404", "dns", "refuse"),
         "",
         "How a URL that the replay does not hold fails: as a 404, as an unknown host, or at once.",
+    )
+    backlinks_key: str | None = _setting(
+        None,
+        _SECRET,
+        "",
+        "Key of the back-link service; None: the environment variable of the same name.",
+    )
+    backlinks_url: str | None = _setting(
+        None, _TEXT, "", "Address of the back-link service; None: the service's own."
+    )
+    backlinks_delay: int = _setting(
+        1, _whole(0), "seconds", "Least time between two requests to the back-link service."
     )
     corpora_dir: Path | None = _setting(
         None, _PATH, "", "Where benchmarks find their archives; None: corpora/ beside the file."
@@ -287,11 +300,13 @@ class FocusConfig:
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings by their full names, JSON-safe, for ``run.json``."""
-        return {
-            setting.name: _plain(getattr(self, setting.name.removeprefix(PREFIX).lower()))
-            for setting in SETTINGS
-        }
+        """Return the settings by their full names, JSON-safe and without keys, for ``run.json``."""
+        shown = {}
+        for setting in SETTINGS:
+            value = getattr(self, setting.name.removeprefix(PREFIX).lower())
+            hidden = value is not None and setting.kind is _SECRET
+            shown[setting.name] = "***" if hidden else _plain(value)
+        return shown
 
 
 #: Every setting, in the order in which a user meets them.
@@ -305,7 +320,7 @@ def _parsed(setting: Setting, value: Any) -> Any:
     try:
         return setting.kind.parse(value)
     except (ValueError, TypeError):  # TypeError: an unhashable value where a name belongs
-        shown = repr(value)
+        shown = repr(value) if setting.kind is not _SECRET else "***"
         if len(shown) > _SHOWN:
             shown = shown[: _SHOWN - 1] + "…"
         default = _plain(setting.default)

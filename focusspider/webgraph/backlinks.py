@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from focusspider.webgraph.store import WebGraph
 
-__all__ = ["GraphBacklinks", "copy_links"]
+__all__ = ["GraphBacklinks", "copy_links", "page_of"]
 
 
 class GraphBacklinks:
@@ -41,17 +41,20 @@ class GraphBacklinks:
         return [self._page(url) for url in urls]
 
     def _page(self, url: str) -> FetchedPage | Failed:
-        if url not in self._graph:
-            return Failed("not stored")
-        page = self._graph.page(url)
-        return FetchedPage(
-            page.url,
-            self._graph.body(page.url),
-            page.title,
-            page.status,
-            page.content_type,
-            page.content_language,
-        )
+        return page_of(self._graph, url) if url in self._graph else Failed("not stored")
+
+
+def page_of(graph: WebGraph, url: str) -> FetchedPage:
+    """Return a page of a graph as it came, by its URL or an alias of it."""
+    page = graph.page(url)
+    return FetchedPage(
+        page.url,
+        graph.body(page.url),
+        page.title,
+        page.status,
+        page.content_type,
+        page.content_language,
+    )
 
 
 def copy_links(whole: WebGraph, graph: WebGraph) -> None:

@@ -102,9 +102,9 @@ async def grow(
 ) -> list[LayerReport]:
     """Fill an empty graph with targets and the layers before them; no links yet.
 
-    Each page of a layer of m may bring per_layer / m pages into the next. What one can't
-    use, since nobody links to it, or those pages are known or don't come, goes to the others
-    in turn: of each page twice its share of back-links is asked for.
+    Each page of a layer of m is asked for per_layer / m pages that link to it, and they come
+    one of each in turn. Where the next layer is not full by that, since they are known or
+    don't come, those that may have more are asked for four times as many, and so on.
 
     Parameters
     ----------
@@ -129,7 +129,8 @@ async def grow(
     if layers < 1 or per_layer < 1:
         raise ValueError(f"layers is {layers}, per_layer {per_layer}: both are 1 or more")
     grower = _Grower(graph, fetch)
-    reports = [await grower.add(0, [list(targets)], room=len(targets), asked=0)]
+    report = LayerReport(0, 0, 0, 0, Counter())
+    reports = [await grower.add(report, [targets], len(targets))]
     if told is not None:
         told(reports[0])
     if not reports[0].added:
@@ -141,9 +142,7 @@ async def grow(
         nodes = [page.url for page in graph.pages() if page.layer == layer - 1][:per_layer]
         if not nodes:
             break
-        share = 2 * max(1, per_layer // len(nodes))
-        named = [await ask(url, share) for url in nodes]
-        reports.append(await grower.add(layer, named, room=per_layer, asked=len(nodes)))
+        reports.append(await grower.layer(layer, nodes, ask, per_layer))
         if told is not None:
             told(reports[-1])
     return reports
@@ -159,36 +158,55 @@ class _Grower:
     ) -> None:
         self._graph = graph
         self._fetch = fetch
-        self._seen: set[str] = set()
+        self._fetched: set[str] = set()
+
+    async def layer(
+        self,
+        layer: int,
+        nodes: Sequence[str],
+        ask: Callable[[str, int], Awaitable[Sequence[str]]],
+        room: int,
+    ) -> LayerReport:
+        """Fill a layer with up to ``room`` pages that link to some of the one before it."""
+        report = LayerReport(layer, len(nodes), 0, 0, Counter())
+        n = max(1, room // len(nodes))
+        while nodes and report.added < room:
+            n = min(n, room)
+            named = [await ask(url, n) for url in nodes]
+            report = await self.add(report, named, room)
+            more = [url for url, said in zip(nodes, named, strict=True) if len(said) >= n]
+            nodes, n = (more, 4 * n) if n < room else ([], n)
+        return report
 
     async def add(
-        self, layer: int, named: Sequence[Sequence[str]], *, room: int, asked: int
+        self, report: LayerReport, named: Sequence[Sequence[str]], room: int
     ) -> LayerReport:
         """Fetch named pages, the first of each list first, until there are enough."""
         waiting = list(self._new(named))
-        report = LayerReport(layer, asked, len(waiting), 0, Counter())
+        report = report._replace(found=report.found + len(waiting))
         while waiting and report.added < room:
-            batch, waiting = waiting[: room - report.added], waiting[room - report.added :]
-            added = 0
+            free = room - report.added
+            batch, waiting = waiting[:free], waiting[free:]
+            self._fetched.update(batch)
             came = await self._fetch(batch)
+            added = 0
             with self._graph.transaction():
                 for one in came:
                     if isinstance(one, Failed):
                         report.failed[one.reason] += 1
-                    elif self._add(one, layer):
+                    elif self._add(one, report.layer):
                         added += 1
             report = report._replace(added=report.added + added)
         return report
 
     def _new(self, named: Sequence[Sequence[str]]) -> Iterator[str]:
-        """Yield what was not yet named, one of each list in turn."""
+        """Yield what is not known and was not asked for, one of each list in turn."""
+        seen: set[str] = set()
         for turn in zip_longest(*named):
             for url in turn:
-                if url is None:
-                    continue
-                key = BaseURL(url).url
-                if key not in self._seen:
-                    self._seen.add(key)
+                key = "" if url is None else BaseURL(url).url
+                if key and key not in seen and key not in self._fetched:
+                    seen.add(key)
                     if key not in self._graph:
                         yield key
 

@@ -110,12 +110,28 @@ def test_a_layer_is_shared_out_evenly(tmp_path: Path, per_layer: int, expected: 
     assert report.added == len(expected)
 
 
-def test_each_page_is_asked_for_twice_its_share(tmp_path: Path) -> None:
+def test_each_page_is_asked_for_its_share(tmp_path: Path) -> None:
     web = Web([(f"{node}{n}", node) for node in "ab" for n in range(50)])
     graph, (_, report) = web.grown(tmp_path / "graph", "a", "b", layers=1, per_layer=20)
-    assert web.asked == [(url("a"), 20), (url("b"), 20)]
-    assert report.found == 40
+    assert web.asked == [(url("a"), 10), (url("b"), 10)]
+    assert report.found == 20
     assert Counter(name[0] for name in layers(graph)[1]) == {"a": 10, "b": 10}
+
+
+def test_who_may_have_more_is_asked_for_more_where_there_is_room(tmp_path: Path) -> None:
+    web = Web([*((f"a{n}", "a") for n in range(50)), ("b0", "b"), ("a", "b"), ("c0", "c")])
+    graph, _ = web.grown(tmp_path / "graph", "a", "b", "c", layers=1, per_layer=20)
+    assert web.asked == [(url("a"), 6), (url("b"), 6), (url("c"), 6), (url("a"), 20)]
+    assert Counter(name[0] for name in layers(graph)[1]) == {"a": 18, "b": 1, "c": 1}
+
+
+def test_links_among_the_known_bring_no_page_and_take_no_room(tmp_path: Path) -> None:
+    web = Web([*((f"t{n}", "t0") for n in range(1, 5)), *((f"x{n}", "t0") for n in range(9))])
+    targets = [f"t{n}" for n in range(5)]
+    graph, _ = web.grown(tmp_path / "graph", *targets, layers=1, per_layer=8)
+    # a share is 1, then 4, all of them targets; then 8, of which 4 are new
+    assert [n for _, n in web.asked] == [1] * 5 + [4, 8]
+    assert layers(graph)[1] == ["x0", "x1", "x2", "x3"]
 
 
 def test_what_does_not_come_is_made_up_for(tmp_path: Path) -> None:
@@ -125,7 +141,7 @@ def test_what_does_not_come_is_made_up_for(tmp_path: Path) -> None:
     assert layers(graph)[1] == ["b0", "a2", "b2", "a3"]
     assert report.failed == Counter({"404": 2, "robots": 1})
     assert report.added == 4
-    assert [len(batch) for batch in web.fetched] == [2, 4, 3]
+    assert [len(batch) for batch in web.fetched] == [2, 4, 3]  # 2 of each, then all
 
 
 def test_no_page_is_fetched_twice_or_asked_for_more_than_the_layer_needs(tmp_path: Path) -> None:
@@ -134,6 +150,12 @@ def test_no_page_is_fetched_twice_or_asked_for_more_than_the_layer_needs(tmp_pat
     web.grown(tmp_path / "graph", 0)
     fetched = [page for batch in web.fetched for page in batch]
     assert len(fetched) == len(set(fetched))
+
+
+def test_what_had_no_room_may_come_in_the_next_layer(tmp_path: Path) -> None:
+    web = Web([("a", "t"), ("b", "t"), ("b", "a"), ("c", "a")])
+    graph, _ = web.grown(tmp_path / "graph", "t", layers=2, per_layer=1)
+    assert layers(graph) == [["t"], ["a"], ["b"]]
 
 
 def test_redirects_are_one_page(tmp_path: Path) -> None:

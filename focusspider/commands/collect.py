@@ -1,0 +1,350 @@
+"""``scrapy focus-collect``: the training data of a topic, from its targets backwards."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from focusspider.config import FocusConfig
+from focusspider.errors import FocusError, SettingError, TopicError, UnknownNameError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from focusspider.commands.collecting import Collected, Plan
+    from focusspider.page import Page, PageParser
+    from focusspider.replay import Archive
+    from focusspider.replay.wholegraph import CrawlLog
+    from focusspider.topic import Topic
+    from focusspider.webgraph.layers import BacklinkSource
+
+__all__ = ["Command"]
+
+_ARCHIVE = "archive"
+_WARCS = (".warc", ".warc.gz")
+
+
+class Command(ScrapyCommand):
+    """Collect the web graph that a topic's methods learn from."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_LEVEL": "INFO"}  # noqa: RUF012 - Scrapy's own way
+
+    def syntax(self) -> str:
+        """Return how the command is called."""
+        return "[options] TOPIC"
+
+    def short_desc(self) -> str:
+        """Return what the command does, in a line."""
+        return "Collect training data for a topic: the pages that lead to its targets"
+
+    def long_desc(self) -> str:
+        """Return what the command does."""
+        return (
+            "Collect a web graph for a topic: its target pages, the pages that link to them, the "
+            "pages that link to those, and so on, with all links among them. Who links to a page "
+            "is told by an archive (FOCUS_REPLAY), by the folder of an earlier crawl, or by a "
+            "back-link service (FOCUS_BACKLINKS_KEY); pages that these don't hold are fetched as "
+            "in any crawl. An interrupted call goes on where it was. Then: scrapy focus-train "
+            "TOPIC. See docs/training.md."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Take where from, where to, and how much."""
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--from", dest="source", metavar="WHERE",
+            help="archive (what FOCUS_REPLAY names), moz (a back-link service), the folder of a "
+            "crawl, or a WARC, WACZ or folder of HTML; by default what is set")  # fmt: skip
+        add("--out", metavar="FILE", help="where the graph goes (models/TOPIC/graph.sqlite)")
+        add("--targets", metavar="FILE", help="further targets of the topic, a URL a line")
+        add("--relevant", action="store_true",
+            help="pages that are relevant are targets: as the crawl judged them, or the topic's "
+            "judge does")  # fmt: skip
+        add("--whole", action="store_true", help="take the whole archive, and no layers of it")
+        add("--layers", metavar="N", type=int, default=4, help="layers before the targets (4)")
+        add("--per-layer", metavar="PAGES", type=int, default=600, help="most of each (600)")
+        add("--threshold", metavar="COSINE", type=float, default=0.8,
+            help="pages this like a target are targets too (0.8); 0: none are")  # fmt: skip
+        add("--fresh", action="store_true", help="collect again what is there already")
+        add("--export", metavar="PATH",
+            help="write the graph that is there as a WARC (.warc, .warc.gz) or a folder, and "
+            "its targets beside it")  # fmt: skip
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Collect; the exit status is 1 where nothing could be."""
+        if len(args) != 1:
+            raise UsageError("name one topic, such as sample")
+        try:
+            self._run(args[0], opts)
+        except FocusError as error:
+            print(error, file=sys.stderr)
+            self.exitcode = 1
+        except KeyboardInterrupt:
+            print("Stopped; the same command goes on from here.", file=sys.stderr)
+            self.exitcode = 130
+
+    def _run(self, name: str, opts: argparse.Namespace) -> None:
+        # here, since every call of scrapy loads every command
+        from focusspider.topic import Topic
+
+        assert self.settings is not None
+        config = FocusConfig.from_settings(self.settings)
+        topic = Topic.load(name, config.topics_dir, needs_seeds=False)
+        out = Path(opts.out) if opts.out else Path("models") / topic.name / "graph.sqlite"
+        if opts.export:
+            _export(out, Path(opts.export))
+            return
+        _check(opts)
+        if out.exists() and not opts.fresh:
+            raise SettingError(
+                f"{out} is there already: call with --fresh to collect it again, or with --out "
+                f"to keep it. Next: scrapy focus-train {name}"
+            )
+        collected, plan = self._collect(topic, config, out, opts)
+        if collected is not None:
+            shutil.rmtree(plan.part, ignore_errors=True)
+            print(_summary(collected, plan, name))
+
+    def _collect(
+        self, topic: Topic, config: FocusConfig, out: Path, opts: argparse.Namespace
+    ) -> tuple[Collected | None, Plan]:
+        from focusspider.commands.collecting import Plan
+        from focusspider.evaluation.bound import parser_of
+        from focusspider.replay.wholegraph import CrawlLog
+
+        assert self.settings is not None
+        parser = parser_of(topic.language, self.settings)
+        where = _where(opts.source, config)
+        log = CrawlLog(Path(where)) if CrawlLog.is_at(Path(where)) else None
+        targets = [*topic.target_urls, *_listed(opts.targets)]
+        if log is not None and opts.relevant:
+            targets += log.relevant
+        archive = _archive(where, log, config)
+        examples = [
+            parser.parse_html(path.read_bytes(), path.absolute().as_uri())
+            for path in topic.target_files
+        ]
+        plan = Plan(
+            topic=topic,
+            parser=parser,
+            out=out,
+            targets=tuple(dict.fromkeys(targets)),
+            examples=tuple(page.terms for page in examples),
+            kind="crawl" if log is not None else "backlinks" if archive is None else "archive",
+            source=", ".join(config.replay) if where == _ARCHIVE else str(where),
+            layers=opts.layers,
+            per_layer=opts.per_layer,
+            threshold=opts.threshold or None,
+            whole=opts.whole,
+        )
+        if opts.fresh:
+            shutil.rmtree(plan.part, ignore_errors=True)
+        _make_folder(plan.part)
+        if archive is not None:
+            return self._from_archive(
+                plan, archive, examples, judged=opts.relevant and not log
+            ), plan
+        if plan.whole or (opts.relevant and log is None):
+            option = "--whole" if plan.whole else "--relevant"
+            raise SettingError(
+                f"{option} needs pages that are stored, and {where} has none: take an archive, or "
+                "a crawl that was made with FOCUS_EXPORT_WARC=True"
+            )
+        return self._from_web(plan, where, log, config), plan
+
+    def _from_archive(
+        self, plan: Plan, archive: Archive, examples: list[Page], *, judged: bool
+    ) -> Collected:
+        from focusspider.commands.collecting import collect_archive, judge_of
+        from focusspider.commands.progress import ProgressBar
+
+        wanted = None
+        if judged:
+            named = [page for url in plan.targets if (page := _read(archive, url, plan.parser))]
+            wanted = judge_of(plan.topic, plan.parser, [*examples, *named])
+        try:
+            with ProgressBar(f"Reading {plan.source}") as bar:
+                return collect_archive(plan, archive, wanted=wanted, told=bar.show)
+        finally:
+            shutil.rmtree(plan.part, ignore_errors=True)
+
+    def _from_web(
+        self, plan: Plan, where: str, log: CrawlLog | None, config: FocusConfig
+    ) -> Collected | None:
+        """Fetch the pages in a crawl; None where it was stopped."""
+        from scrapy.crawler import AsyncCrawlerProcess
+
+        from focusspider.commands.collecting import Cache, Collected, check_targets, collect_live
+        from focusspider.commands.collectspider import CollectSpider, Outcome
+        from focusspider.webgraph.layers import FetchedPage
+
+        check_targets(plan, plan.targets)
+        source = log or _service(where, config)
+        cache = Cache(plan.part, plan.topic.name, plan.source)
+        if log is not None:
+            for url, body in log.bodies().items():
+                cache.keep(FetchedPage(url, body.encode("utf-8", "replace"),
+                                       content_type="text/html; charset=utf-8"))  # fmt: skip
+        done, outcome = Collected(), Outcome()
+
+        async def work(fetch: Any) -> None:
+            await collect_live(plan, source, fetch, cache, done)
+
+        assert self.settings is not None
+        self.settings.set("FOCUS_SCORING", False, priority="cmdline")
+        addons = self.settings.getdict("ADDONS")
+        if not any(str(addon).rpartition(".")[2].startswith("FocusAddon") for addon in addons):
+            self.settings.set("ADDONS", {**addons, "focusspider.FocusAddon": 500}, "cmdline")
+        process = AsyncCrawlerProcess(self.settings)
+        process.crawl(
+            CollectSpider, work=work, parser=plan.parser, arrived=cache.keep, outcome=outcome
+        )
+        try:
+            process.start()
+        finally:
+            kept = len(cache)
+            cache.close()
+        if outcome.error is not None:
+            raise outcome.error
+        if not outcome.finished:
+            print(
+                f"Stopped; {kept} pages are kept, and the same command goes on from here.",
+                file=sys.stderr,
+            )
+            self.exitcode = 130
+            return None
+        return done
+
+
+def _check(opts: argparse.Namespace) -> None:
+    for option, value in (("--layers", opts.layers), ("--per-layer", opts.per_layer)):
+        if value < 1:
+            raise SettingError(f"{option} {value}: give 1 or more")
+    if not 0 <= opts.threshold <= 1:
+        raise SettingError(f"--threshold {opts.threshold}: give a cosine from 0 to 1")
+
+
+def _where(source: str | None, config: FocusConfig) -> str:
+    """Return what ``--from`` names, or what is set."""
+    from focusspider.search import BACKLINK_SERVICES
+
+    if source is None:
+        if config.replay:
+            return _ARCHIVE
+        if _key(config):
+            return next(iter(BACKLINK_SERVICES))
+        raise SettingError(
+            "nothing tells who links to the targets: set FOCUS_REPLAY to an archive "
+            "(-s FOCUS_REPLAY=sample), call with --from RUN, the folder of a crawl, or set "
+            "FOCUS_BACKLINKS_KEY"
+        )
+    if source == _ARCHIVE and not config.replay:
+        raise SettingError(
+            "--from archive needs FOCUS_REPLAY: set it to a WARC, WACZ, folder, or sample"
+        )
+    known = [_ARCHIVE, *BACKLINK_SERVICES]
+    if source in known or Path(source).exists() or glob.has_magic(source):
+        return source
+    raise UnknownNameError("source of back-links, or path", source, known, where="--from")
+
+
+def _archive(where: str, log: CrawlLog | None, config: FocusConfig) -> Archive | None:
+    """Return the archive that holds the pages; None: there is none."""
+    from focusspider.replay import open_archive
+    from focusspider.search import BACKLINK_SERVICES
+
+    if log is not None:
+        return open_archive(log.warcs) if log.warcs else None
+    if where in BACKLINK_SERVICES and not Path(where).exists():
+        return None
+    return open_archive(config.replay if where == _ARCHIVE else where)
+
+
+def _key(config: FocusConfig) -> str | None:
+    return config.backlinks_key or os.environ.get("FOCUS_BACKLINKS_KEY") or None
+
+
+def _service(name: str, config: FocusConfig) -> BacklinkSource:
+    from focusspider.search import backlink_service
+
+    return backlink_service(
+        name,
+        key=_key(config),
+        url=config.backlinks_url,
+        delay=config.backlinks_delay,
+    )
+
+
+def _listed(path: str | None) -> list[str]:
+    """Return the URLs of a file, one a line; # begins a remark."""
+    from focusspider.urls import RefusedURLError, resolve
+
+    if path is None:
+        return []
+    urls = []
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TopicError(f"--targets {path}: cannot be read: {reason}") from None
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            try:
+                urls.append(resolve("", text))
+            except RefusedURLError:
+                raise TopicError(
+                    f"--targets {path}: line {number} is no URL: {text[:80]!r}; give one a line, "
+                    "such as https://www.example.org/page"
+                ) from None
+    return urls
+
+
+def _read(archive: Archive, url: str, parser: PageParser) -> Page | None:
+    from focusspider.evaluation.bound import stored_page
+    from focusspider.replay.reading import PageReader
+
+    stored = stored_page(archive, url)
+    return None if stored is None else PageReader(parser).read(stored)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"--out: {path} cannot be made: {error.strerror}") from None
+
+
+def _export(graph_path: Path, to: Path) -> None:
+    from focusspider.replay.export import write_folder, write_targets, write_warc
+    from focusspider.webgraph import WebGraph
+
+    with WebGraph.open(graph_path) as graph:
+        if to.name.endswith(_WARCS):
+            write_warc(graph, to)
+            left_out: list[str] = []
+        else:
+            left_out = write_folder(graph, to)
+        targets = to.with_name(f"{to.name}.targets.txt")
+        write_targets(graph, targets)
+        print(
+            f"{len(graph) - len(left_out)} pages: {to}\n{len(graph.targets())} targets: {targets}"
+        )
+        if left_out:
+            shown = ", ".join(left_out[:3]) + (" …" if len(left_out) > 3 else "")
+            print(f"{len(left_out)} pages have no place in a folder: {shown}; a WARC has them all")
+
+
+def _summary(done: Collected, plan: Plan, name: str) -> str:
+    from focusspider.commands.collectsummary import summary
+
+    return summary(done, plan, name)

@@ -1,0 +1,298 @@
+"""What ``focus-collect`` does: from targets and a source of links to the file of a graph."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from focusspider.errors import WebGraphError
+from focusspider.profile import TopicProfile
+from focusspider.relevance import build_relevance
+from focusspider.replay.wholegraph import add_archive
+from focusspider.webgraph import WebGraph
+from focusspider.webgraph.backlinks import GraphBacklinks, copy_links, page_of
+from focusspider.webgraph.extra_targets import mark_extra_targets
+from focusspider.webgraph.layers import LayerReport, add_links, grow
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
+
+    from focusspider.page import Page, PageParser
+    from focusspider.replay import Archive
+    from focusspider.text import Terms
+    from focusspider.topic import Topic
+    from focusspider.webgraph.layers import BacklinkSource, Failed, FetchedPage
+
+__all__ = [
+    "Cache",
+    "Collected",
+    "Plan",
+    "check_targets",
+    "collect_archive",
+    "collect_live",
+    "judge_of",
+]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to be collected, and where to.
+
+    Parameters
+    ----------
+    targets
+        URLs of the pages that are wanted.
+    examples
+        Terms of those that are files.
+    kind
+        How the graph is made; see :attr:`WebGraph.source`.
+    source
+        Where from, for people.
+    threshold
+        From which likeness to a target on a page is one; None: none is added.
+    """
+
+    topic: Topic
+    parser: PageParser
+    out: Path
+    targets: tuple[str, ...]
+    examples: tuple[Terms, ...] = ()
+    kind: str
+    source: str
+    layers: int
+    per_layer: int
+    threshold: float | None
+    whole: bool = False
+
+    @property
+    def part(self) -> Path:
+        """The folder of what is not finished."""
+        return self.out.with_name(f"{self.out.name}.part")
+
+    def begun(self, name: str) -> WebGraph:
+        """Return an empty graph in the folder of what is not finished, in the place of another."""
+        path = self.part / name
+        path.unlink(missing_ok=True)
+        date = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        return WebGraph.create(path, topic=self.topic.name, source=self.kind, date=date)
+
+
+@dataclass(kw_only=True)
+class Collected:
+    """What was collected, for the summary."""
+
+    reports: list[LayerReport] = field(default_factory=list)
+    passed_over: int | None = None
+    missing: tuple[str, ...] = ()
+    extra: int = 0
+    states: Counter[int] = field(default_factory=Counter)
+    pages: int = 0
+    edges: int = 0
+    targets: int = 0
+
+
+def judge_of(topic: Topic, parser: PageParser, examples: Sequence[Page]) -> Callable[[Page], bool]:
+    """Return what tells whether a page is relevant: the topic's judge, with these targets."""
+    spec = topic.relevance
+    relevance = build_relevance(
+        spec.kind,
+        spec.threshold,
+        spec.params,
+        base_dir=topic.base_dir,
+        where=topic.place("relevance"),
+    )
+    profile = TopicProfile(topic, parser.analyzer)
+    for page in examples:
+        profile.add_target(page)
+    relevance.start(profile)
+    return lambda page: relevance.judge(page).relevant
+
+
+def collect_archive(
+    plan: Plan,
+    archive: Archive,
+    *,
+    wanted: Callable[[Page], bool] | None,
+    told: Callable[[int, int], None],
+) -> Collected:
+    """Collect from an archive, whose pages and links are all there.
+
+    ``wanted`` tells of a page whether it is a target, besides those of the plan.
+    """
+    done = Collected()
+    with plan.begun("whole.sqlite") as whole:
+        done.passed_over = add_archive(whole, archive, plan.parser, wanted=wanted, told=told)
+        targets = list(dict.fromkeys([*plan.targets, *whole.targets()]))
+        done.missing = tuple(url for url in targets if url not in whole)
+        if plan.whole:
+            for url in targets:
+                if url in whole:
+                    whole.mark_target(url)
+            _finish(plan, whole, done)
+            return done
+        source = GraphBacklinks(whole)
+
+        async def ask(url: str, n: int) -> Sequence[str]:
+            return source.backlinks(url, n)
+
+        async def fetch(urls: Sequence[str]) -> Sequence[FetchedPage | Failed]:
+            return source.pages(urls)
+
+        check_targets(plan, targets)
+        with plan.begun("graph.sqlite") as graph:
+            done.reports = asyncio.run(grow(graph, targets, ask=ask, fetch=fetch, **_sizes(plan)))
+            copy_links(whole, graph)
+            _finish(plan, graph, done)
+    return done
+
+
+async def collect_live(
+    plan: Plan,
+    source: BacklinkSource,
+    fetch: Callable[[Sequence[str]], Awaitable[Sequence[FetchedPage | Failed]]],
+    cache: Cache,
+    done: Collected,
+) -> None:
+    """Collect from the web: ``source`` names pages, and ``fetch`` brings them."""
+
+    async def ask(url: str, n: int) -> Sequence[str]:
+        known = cache.answer(url, n)
+        if known is None:
+            known = list(await asyncio.to_thread(source.backlinks, url, n))
+            cache.keep_answer(url, n, known)
+        return known
+
+    async def cached(urls: Sequence[str]) -> Sequence[FetchedPage | Failed]:
+        pages = {url: cache.page(url) for url in urls}
+        rest = [url for url, page in pages.items() if page is None]
+        came = dict(zip(rest, await fetch(rest), strict=True)) if rest else {}
+        return [pages[url] or came[url] for url in urls]
+
+    def told(report: LayerReport) -> None:
+        logger.info(
+            "Layer %d: %d pages, of %d that were named", report.layer, report.added, report.found
+        )
+
+    with plan.begun("graph.sqlite") as graph:
+        done.reports = await grow(
+            graph, plan.targets, ask=ask, fetch=cached, told=told, **_sizes(plan)
+        )
+        add_links(graph, plan.parser)
+        _finish(plan, graph, done)
+
+
+class Cache:
+    """What came so far of a collection that may be interrupted.
+
+    Folder contents
+    ---------------
+    ``pages.sqlite``
+        the pages, a web graph without links
+    ``answers.jsonl``
+        what the source of back-links said, a line each
+    """
+
+    def __init__(self, folder: Path, topic: str, source: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        pages = folder / "pages.sqlite"
+        self._answers_path = folder / "answers.jsonl"
+        self._pages = (
+            WebGraph.open(pages, writable=True)
+            if pages.exists()
+            else WebGraph.create(pages, topic=topic, source=source)
+        )
+        self._answers: dict[str, tuple[int, list[str]]] = {}
+        if self._answers_path.exists():
+            for line in self._answers_path.read_text(encoding="utf-8").splitlines():
+                try:
+                    said = json.loads(line)
+                except ValueError:
+                    continue  # half written
+                if said["source"] == source:
+                    self._answers[said["url"]] = (said["n"], said["urls"])
+        self._source = source
+
+    def __len__(self) -> int:
+        """Return the number of pages."""
+        return len(self._pages)
+
+    def answer(self, url: str, n: int) -> list[str] | None:
+        """Return what was said of a page, where so many or more were asked for."""
+        asked, urls = self._answers.get(url, (0, []))
+        return urls[:n] if asked >= n else None
+
+    def keep_answer(self, url: str, n: int, urls: list[str]) -> None:
+        """Keep what was said of a page."""
+        line = {"source": self._source, "url": url, "n": n, "urls": urls}
+        try:
+            with self._answers_path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise WebGraphError(
+                f"{self._answers_path} cannot be written: {error.strerror}; make room, and call "
+                "this again"
+            ) from None
+
+    def page(self, url: str) -> FetchedPage | None:
+        """Return a page that came, by its URL or one that redirects to it."""
+        if url not in self._pages:
+            return None
+        page = page_of(self._pages, url)
+        return page._replace(moved_from=(url,)) if page.url != url else page
+
+    def keep(self, page: FetchedPage) -> None:
+        """Keep a page."""
+        self._pages.add_page(
+            page.url,
+            page.body,
+            title=page.title,
+            status=page.status,
+            content_type=page.content_type,
+            content_language=page.content_language,
+            moved_from=page.moved_from,
+        )
+
+    def close(self) -> None:
+        """Close the files."""
+        self._pages.close()
+
+
+def _sizes(plan: Plan) -> dict[str, Any]:
+    return {"layers": plan.layers, "per_layer": plan.per_layer}
+
+
+def check_targets(plan: Plan, targets: Sequence[str]) -> None:
+    """Stop where there is nothing to begin from."""
+    if not targets:
+        raise WebGraphError(
+            f"{plan.topic.source}: there is no target to collect from; give the topic URLs as "
+            "targets, or call with --targets FILE, or with --relevant"
+        )
+
+
+def _finish(plan: Plan, graph: WebGraph, done: Collected) -> None:
+    """Mark extra targets, count, and put the file in its place."""
+    if plan.threshold is not None:
+        done.extra = len(
+            mark_extra_targets(graph, plan.parser, threshold=plan.threshold, examples=plan.examples)
+        )
+    done.pages, done.edges, done.targets = len(graph), graph.n_edges, len(graph.targets())
+    if not done.targets:
+        raise WebGraphError(
+            f"{plan.topic.source}: none of the {done.pages} pages is a target; give the topic "
+            "targets that are among them, or call with --relevant"
+        )
+    done.states = Counter(graph.distances(plan.layers + 1).tolist())
+    graph.close()
+    try:
+        graph.path.replace(plan.out)
+    except OSError as error:
+        raise WebGraphError(f"{plan.out} cannot be written: {error.strerror}") from None

@@ -1,0 +1,360 @@
+"""``scrapy focus-collect``, as a user calls it, on the sample web and without the network."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from focusspider.commands.collecting import Cache
+from focusspider.evaluation.graph import stored_graph
+from focusspider.page import PageParser
+from focusspider.replay import open_archive
+from focusspider.text import Analyzer
+from focusspider.webgraph import WebGraph
+from focusspider.webgraph.layers import FetchedPage
+from tests.crawls import ROOT, crawl
+from tests.mozserver import KEY, Answer, MozServer
+from tests.site import Reply, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+CLOCK = "http://en.openwiki.example/wiki/Pendulum_clock"
+RESTORATION = "http://en.openwiki.example/wiki/Clock_restoration"
+
+
+def command(*arguments: Any, **settings: Any) -> list[str]:
+    line = [sys.executable, "-W", "error", "-m", "scrapy", "focus-collect", *map(str, arguments)]
+    for name, value in settings.items():
+        line += ["-s", f"{name}={value}"]
+    return line
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "OPENBLAS_NUM_THREADS": "1",
+        "FOCUS_BACKLINKS_KEY": "",
+        **(extra or {}),
+    }
+
+
+def collect(
+    *arguments: Any, env: Mapping[str, str] | None = None, cwd: Path = ROOT, **settings: Any
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments, **settings),
+        cwd=cwd, env=environment(env), capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def sample_links() -> dict[str, list[str]]:
+    """Page of the sample web → the pages that link to it, as the service spells them."""
+    graph = stored_graph(open_archive("sample"), PageParser(analyzer=Analyzer()))
+    links: dict[str, list[str]] = {}
+    for node, url in enumerate(graph.urls):
+        for to in graph.indices[graph.indptr[node] : graph.indptr[node + 1]]:
+            links.setdefault(graph.urls[to].partition("//")[2], []).append(url.partition("//")[2])
+    return links
+
+
+@pytest.fixture
+def targets(tmp_path: Path) -> Path:
+    path = tmp_path / "targets.txt"
+    path.write_text(f"# what is wanted\n{CLOCK}\n\n  {RESTORATION}\n")
+    return path
+
+
+def test_from_the_sample_web(tmp_path: Path) -> None:
+    out = tmp_path / "models" / "graph.sqlite"
+    done = collect("sample", "--relevant", "--out", out, FOCUS_REPLAY="sample")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [path.name for path in out.parent.iterdir()] == ["graph.sqlite"]
+    with WebGraph.open(out) as graph:
+        assert (graph.topic, graph.source) == ("sample", "archive")
+        assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", graph.date)
+        layers = [page.layer for page in graph.pages()]
+        assert layers == sorted(layers)
+        assert set(layers) >= {0, 1, 2}
+        assert all((page.layer == 0) == (page.target and not page.extra) for page in graph.pages())
+        distances = graph.distances(5).tolist()
+        # no layer is full here, so each is as far from the targets as it says
+        assert all(d <= layer for d, layer in zip(distances, layers, strict=True))
+        pages, edges, n_targets = len(graph), graph.n_edges, len(graph.targets())
+    assert f"{pages:,} pages, {edges:,} links, {n_targets:,} targets" in done.stdout
+    assert f"0: {distances.count(0)}, 1: {distances.count(1)}" in done.stdout
+    assert done.stdout.splitlines()[-2:] == [
+        f"Graph: {out}",
+        "Next:  scrapy focus-train sample",
+    ]
+
+
+def test_twice_the_same_and_not_over_what_is_there(tmp_path: Path, targets: Path) -> None:
+    graphs = []
+    for name in ("1", "2"):
+        done = collect(
+            "sample", "--targets", targets, "--per-layer", 20, "--out", tmp_path / name,
+            FOCUS_REPLAY="sample",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        with WebGraph.open(tmp_path / name) as graph:
+            graphs.append((graph.fingerprint(), list(graph.pages()), list(graph.edges())))
+    assert graphs[0] == graphs[1]
+    assert [page.url for page in graphs[0][1][:2]] == [CLOCK, RESTORATION]
+    assert max(sum(p.layer == layer for p in graphs[0][1]) for layer in range(1, 5)) == 20
+
+    before = (tmp_path / "1").read_bytes()
+    arguments = ["sample", "--targets", targets, "--out", tmp_path / "1"]
+    done = collect(*arguments, FOCUS_REPLAY="sample")
+    assert done.returncode == 1
+    assert "is there already: call with --fresh" in done.stderr
+    assert (tmp_path / "1").read_bytes() == before
+    done = collect(*arguments, "--fresh", FOCUS_REPLAY="sample")
+    assert done.returncode == 0, done.stderr
+    with WebGraph.open(tmp_path / "1") as graph:
+        assert len(graph) > len(graphs[0][1])
+
+
+def test_an_archive_whole_and_back_and_again(tmp_path: Path, targets: Path) -> None:
+    out = tmp_path / "graph.sqlite"
+    done = collect("sample", "--whole", "--targets", targets, "--out", out, FOCUS_REPLAY="sample")
+    assert done.returncode == 0, done.stderr
+    for name in ("out.warc.gz", "folder"):
+        done = collect("sample", "--out", out, "--export", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        again = tmp_path / f"{name}.sqlite"
+        done = collect(
+            "sample", "--from", tmp_path / name, "--whole",
+            "--targets", tmp_path / f"{name}.targets.txt", "--out", again,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    with (
+        WebGraph.open(out) as graph,
+        WebGraph.open(tmp_path / "out.warc.gz.sqlite") as warc,
+        WebGraph.open(tmp_path / "folder.sqlite") as folder,
+    ):
+        assert set(graph.targets()) == {CLOCK, RESTORATION}
+        assert warc.fingerprint() == graph.fingerprint()
+        assert len(folder) == len(graph)
+        assert folder.targets() == tuple(sorted(graph.targets()))
+
+
+def test_from_a_crawl_that_wrote_what_it_fetched(tmp_path: Path) -> None:
+    run = crawl(
+        tmp_path / "exports", "topic=sample", "pages=60", FOCUS_REPLAY="sample",
+        FOCUS_EXPORT_WARC=True, LOG_LEVEL="WARNING",
+    )  # fmt: skip
+    assert run.folder is not None
+    out = tmp_path / "graph.sqlite"
+    done = collect("sample", "--from", run.folder, "--relevant", "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    relevant = {page["url"] for page in run.pages if page["relevant"]}
+    with WebGraph.open(out) as graph:
+        assert graph.source == "crawl"
+        given = {page.url for page in graph.pages() if page.target and not page.extra}
+        assert given == relevant
+        assert {page.url for page in graph.pages()} <= {page["url"] for page in run.pages}
+
+
+def test_from_the_log_of_a_crawl_alone(tmp_path: Path) -> None:
+    """Its pages are fetched once more; the log knows by which links they were come to."""
+    run = crawl(
+        tmp_path / "exports", "topic=sample", "pages=60", FOCUS_REPLAY="sample",
+        FOCUS_EXPORT_BODY=True, LOG_LEVEL="WARNING",
+    )  # fmt: skip
+    out = tmp_path / "graph.sqlite"
+    done = collect(
+        "sample", "--from", run.folder, "--relevant", "--out", out, FOCUS_REPLAY="sample"
+    )
+    assert done.returncode == 0, done.stderr
+    relevant = {page["url"] for page in run.pages if page["relevant"]}
+    parents = {page["parent"] for page in run.pages if page["relevant"]} - {None} - relevant
+    with WebGraph.open(out) as graph:
+        assert {page.url for page in graph.pages() if page.layer == 0} == relevant
+        assert {page.url for page in graph.pages() if page.layer == 1} == parents
+        assert graph.n_edges >= len(graph) - 1
+    # the relevant ones are among the items, with their HTML
+    assert f"'focus/request/scheduled': {len(graph_pages(out)) - len(relevant)}" in done.stderr
+
+
+def graph_pages(path: Path) -> list[str]:
+    with WebGraph.open(path) as graph:
+        return [page.url for page in graph.pages()]
+
+
+def test_from_a_service(tmp_path: Path, targets: Path, sample_links) -> None:
+    out = tmp_path / "graph.sqlite"
+    arguments = ["sample", "--targets", targets, "--per-layer", 25, "--out", out]
+    with MozServer(sample_links) as moz:
+        settings = {
+            "FOCUS_REPLAY": "sample",
+            "FOCUS_BACKLINKS_URL": moz.url,
+            "FOCUS_BACKLINKS_DELAY": 0,
+            "LOG_LEVEL": "DEBUG",
+        }
+        with targets.open("a") as file:
+            file.write("http://en.openwiki.example/gone\nhttp://www.dalemuseum.example/x.pdf\n")
+        done = collect(*arguments, "--from", "moz", env={"FOCUS_BACKLINKS_KEY": KEY}, **settings)
+    assert done.returncode == 0, done.stderr
+    assert KEY not in done.stdout + done.stderr
+    assert "2 × status 404" in done.stdout
+    assert "robots.txt" in done.stderr  # it was asked for
+    with WebGraph.open(out) as graph:
+        assert graph.source == "backlinks"
+        assert [page.url for page in graph.pages()][:2] == [CLOCK, RESTORATION]
+        assert graph.page(CLOCK).title
+        expected = set(sample_links[CLOCK.partition("//")[2]])
+        sources = {e.source.partition("//")[2] for e in graph.edges() if e.destination == CLOCK}
+        assert sources <= expected
+        assert {p.url.partition("//")[2] for p in graph.pages() if p.layer == 1} & expected
+        assert graph.n_edges > len(graph)
+    assert not out.with_name("graph.sqlite.part").exists()
+
+
+def test_a_service_that_stops_is_gone_on_with(tmp_path: Path, targets: Path, sample_links) -> None:
+    out = tmp_path / "graph.sqlite"
+    arguments = ["sample", "--from", "moz", "--targets", targets, "--per-layer", 12, "--out", out]
+    with MozServer(sample_links) as moz:
+        settings = {
+            "FOCUS_REPLAY": "sample",
+            "FOCUS_BACKLINKS_URL": moz.url,
+            "FOCUS_BACKLINKS_DELAY": 0,
+        }
+        quota = Answer(402, {"message": f"no rows left for {KEY}"})
+        env = {"FOCUS_BACKLINKS_KEY": KEY}
+        moz.instead = []
+        usual, calls = moz.answer, iter(range(1_000))
+        moz.answer = lambda *given: quota if next(calls) >= 8 else usual(*given)  # type: ignore[method-assign]
+        done = collect(*arguments, env=env, **settings)
+        assert done.returncode == 1
+        assert "quota of the key is used up" in done.stderr
+        assert "call this again: what came so far is kept" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert KEY not in done.stdout + done.stderr
+        assert not out.exists()
+        first = len(moz.asked)
+        moz.answer = usual  # type: ignore[method-assign]
+        done = collect(*arguments, env=env, **settings)
+        assert done.returncode == 0, done.stderr
+        asked = [(body["target"], body["limit"]) for body in moz.asked]
+        assert len(set(asked)) == len(asked)  # nothing was paid for twice
+        assert first == 8
+    fetched = int(re.search(r"'focus/request/scheduled': (\d+)", done.stderr)[1])
+    assert fetched < len(graph_pages(out))
+    assert not out.with_name("graph.sqlite.part").exists()
+
+
+def test_killed_it_goes_on(tmp_path: Path) -> None:
+    """What came is on the disk when it came, and is not fetched again."""
+    slow = {f"/{n}": Reply(f"<title>{n}</title><a href=/t>t</a>", delay=0.15) for n in range(30)}
+    with Site({"/t": "<title>t</title>", **slow}) as site:
+        links = {site.url("/t").partition("//")[2]: [
+            site.url(f"/{n}").partition("//")[2] for n in range(30)
+        ]}  # fmt: skip
+        (tmp_path / "targets.txt").write_text(site.url("/t"))
+        out = tmp_path / "graph.sqlite"
+        with MozServer(links) as moz:
+            line = command(
+                "sample", "--from", "moz", "--targets", tmp_path / "targets.txt", "--out", out,
+                FOCUS_BACKLINKS_URL=moz.url, FOCUS_BACKLINKS_DELAY=0, DOWNLOAD_DELAY=0,
+                CONCURRENT_REQUESTS_PER_DOMAIN=1, AUTOTHROTTLE_ENABLED=False,
+            )  # fmt: skip
+            env = environment({"FOCUS_BACKLINKS_KEY": KEY})
+            with subprocess.Popen(
+                line, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            ) as process:
+                deadline = time.monotonic() + 60
+                while len(site.hits) < 12 and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                process.send_signal(signal.SIGKILL)
+            before = [hit.path for hit in site.hits]
+            assert 12 <= len(before) < 30
+            done = subprocess.run(
+                line, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False
+            )
+        assert done.returncode == 0, done.stderr
+        pages = [hit.path for hit in site.hits if hit.path != "/robots.txt"]
+    with WebGraph.open(out) as graph:
+        assert len(graph) == 31
+        assert graph.n_edges == 30
+    assert len(pages) <= 31 + 2  # what was on its way when the process died
+
+
+def test_the_cache_of_what_came(tmp_path: Path) -> None:
+    page = FetchedPage("http://a.example/", b"<p>", "t", moved_from=("http://old.example/",))
+    cache = Cache(tmp_path / "part", "t", "moz")
+    cache.keep(page)
+    cache.keep_answer("http://a.example/", 5, ["http://b.example/", "http://c.example/"])
+    cache.close()
+    with (tmp_path / "part" / "answers.jsonl").open("a") as file:
+        file.write('{"source": "moz", "url": "http://x')
+    cache = Cache(tmp_path / "part", "t", "moz")
+    assert len(cache) == 1
+    assert cache.page("http://a.example/") == page._replace(moved_from=())
+    assert cache.page("http://old.example/") == page
+    assert cache.page("http://other.example/") is None
+    assert cache.answer("http://a.example/", 1) == ["http://b.example/"]
+    assert cache.answer("http://a.example/", 5) == ["http://b.example/", "http://c.example/"]
+    assert cache.answer("http://a.example/", 6) is None
+    cache.close()
+    other = Cache(tmp_path / "part", "t", "another source")
+    assert other.answer("http://a.example/", 1) is None
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "message"),
+    [
+        ([], {}, "nothing tells who links to the targets: set FOCUS_REPLAY"),
+        (["--from", "archive"], {}, "--from archive needs FOCUS_REPLAY"),
+        (["--from", "mozz"], {}, r"'mozz' is not a known source of back-links.*mean 'moz'"),
+        (["--from", "moz"], {}, "there is no target to collect from"),
+        (["--from", "moz", "--targets", "{targets}"], {}, "needs a key: set FOCUS_BACKLINKS_KEY"),
+        (["--from", "moz", "--relevant"], {}, "--relevant needs pages that are stored"),
+        (["--from", "moz", "--whole"], {}, "--whole needs pages that are stored"),
+        ([], {"FOCUS_REPLAY": "sample"}, "there is no target to collect from.*--relevant"),
+        (["--targets", "nowhere.txt"], {"FOCUS_REPLAY": "sample"}, "cannot be read: No such file"),
+        (["--targets", "{bad}"], {"FOCUS_REPLAY": "sample"}, "line 2 is no URL: 'mailto:a@b'"),
+        (["--layers", "0"], {}, "--layers 0: give 1 or more"),
+        (["--per-layer", "0"], {}, "--per-layer 0: give 1 or more"),
+        (["--threshold", "1.5"], {}, "--threshold 1.5: give a cosine"),
+        (["--export", "x.warc"], {}, "is not there .*make it with scrapy focus-collect"),
+        (["--whole"], {"FOCUS_REPLAY": "sample"}, "none of the 579 pages is a target"),
+        (["--targets", "{other}"], {"FOCUS_REPLAY": "sample"},
+         r"none of the 1 targets came \(1 × not stored\)"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_line(
+    tmp_path: Path, targets: Path, arguments: list[str], settings: dict[str, str], message: str
+) -> None:
+    (tmp_path / "bad.txt").write_text("http://a.example/\nmailto:a@b\n")
+    (tmp_path / "other.txt").write_text("http://a.example/\n")
+    named = {
+        "targets": targets,
+        "bad": tmp_path / "bad.txt",
+        "other": tmp_path / "other.txt",
+    }
+    filled = [argument.format(**named) for argument in arguments]
+    done = collect("sample", *filled, "--out", tmp_path / "out" / "graph", **settings)
+    assert done.returncode == 1
+    assert re.search(message, done.stderr), done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out" / "graph").exists()
+
+
+def test_help_names_each_option() -> None:
+    done = collect("--help")
+    assert done.returncode == 0
+    for option in ("--from", "--out", "--targets", "--relevant", "--whole", "--layers",
+                   "--per-layer", "--threshold", "--fresh", "--export"):  # fmt: skip
+        assert option in done.stdout
