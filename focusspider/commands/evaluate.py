@@ -47,7 +47,7 @@ class Command(ScrapyCommand):
         """Return what the command does."""
         return (
             "Replay the web that a benchmark file names under several strategies, and write "
-            "tables and curves of what each found. What is finished is kept: called again, "
+            "tables, curves and a page of what each found. What is finished is kept: called again, "
             "it goes on where it was stopped. See docs/evaluation.md."
         )
 
@@ -80,6 +80,7 @@ class Command(ScrapyCommand):
     def _evaluate(self, path: Path, opts: argparse.Namespace) -> int:
         # here, since every call of scrapy loads every command
         from focusspider.evaluation.benchmarkfile import load_benchmark
+        from focusspider.evaluation.page import write_evaluation_page
         from focusspider.evaluation.runner import Evaluation, Options
         from focusspider.evaluation.tables import markdown
 
@@ -114,6 +115,10 @@ class Command(ScrapyCommand):
             run.draw()
         except MissingExtraError as error:
             print(f"There are no pictures: {error}", file=sys.stderr)
+        try:
+            write_evaluation_page(options.out, run.pictures())
+        except MissingExtraError as error:
+            print(f"There is no report.html: {error}", file=sys.stderr)
         for failure in run.failures:
             print(f"\nFailed: {failure}", file=sys.stderr)
         return 1 if run.failures else 0

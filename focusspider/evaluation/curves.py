@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 
     from focusspider.evaluation.rows import Curve
 
-__all__ = ["POINTS", "draw_means", "harvest_at", "precision_at_recall", "recall_at", "write_curves"]
+__all__ = [
+    "POINTS",
+    "Picture",
+    "by_strategy",
+    "draw_means",
+    "harvest_at",
+    "pictures",
+    "precision_at_recall",
+    "recall_at",
+    "write_curves",
+]
 
 #: Shares of the reachable pages, or of recall, at which curves of several crawls are averaged.
 POINTS: NDArray[np.float64] = np.arange(1, 101) / 100
@@ -62,71 +72,81 @@ _PICTURES: tuple[tuple[str, str, str, str, Callable[[Curve], NDArray[np.float64]
 )
 
 
+class Picture(NamedTuple):
+    """What is drawn in one picture.
+
+    ``labels`` are those of the two axes, ``places`` where the values are, (n,), and each of
+    ``lines`` is a strategy, a crawl and its values, (n,).
+    """
+
+    name: str
+    title: str
+    labels: tuple[str, str]
+    places: ArrayLike
+    lines: Sequence[tuple[str, str, NDArray[np.float64]]]
+
+
+def pictures(curves: Sequence[Curve], title: str) -> list[Picture]:
+    """Return the pictures of an evaluation, over all its crawls."""
+    return [
+        Picture(
+            name, f"{title}: {head}", (x, y), 100 * POINTS,
+            [(curve.strategy, curve.crawl, values(curve)) for curve in curves],
+        )
+        for name, head, x, y, values in _PICTURES
+    ]  # fmt: skip
+
+
 def write_curves(folder: Path, curves: Sequence[Curve], title: str) -> list[Path]:
     """Draw the means over all crawls, and the recall of each crawl, as PNG.
 
     Raises MissingExtraError without matplotlib.
     """
-    written = []
+    drawn = pictures(curves, title)
     crawls = list(dict.fromkeys(curve.crawl for curve in curves))
-    jobs = [(name, f"{title}: {head}", x, y, values, curves)
-            for name, head, x, y, values in _PICTURES]  # fmt: skip
     if len(crawls) > 1:
-        _, _, x, y, values = _PICTURES[0]
-        jobs += [
-            (f"recall-{crawl}", f"{title}: {crawl}", x, y, values,
-             [curve for curve in curves if curve.crawl == crawl])
-            for crawl in crawls
-        ]  # fmt: skip
-    for name, head, x, y, values, own in jobs:
-        path = folder / f"{name}.png"
-        lines = [(curve.strategy, curve.crawl, values(curve)) for curve in own]
-        draw_means(path, head, (x, y), 100 * POINTS, lines)
-        written.append(path)
-    return written
+        for crawl in crawls:
+            recall = pictures([curve for curve in curves if curve.crawl == crawl], title)[0]
+            drawn.append(recall._replace(name=f"recall-{crawl}", title=f"{title}: {crawl}"))
+    return [draw_means(folder, picture) for picture in drawn]
 
 
-def draw_means(
-    path: Path,
-    title: str,
-    labels: tuple[str, str],
-    places: ArrayLike,
-    lines: Sequence[tuple[str, str, NDArray[np.float64]]],
-) -> None:
-    """Draw the mean of each strategy over its crawls, with a band of its 95 % interval.
+def by_strategy(picture: Picture) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return a line for each strategy and crawl; the several seeds of a crawl count as one."""
+    found: dict[str, dict[str, list[NDArray[np.float64]]]] = {}
+    for strategy, crawl, values in picture.lines:
+        found.setdefault(strategy, {}).setdefault(crawl, []).append(values)
+    return {
+        strategy: {crawl: np.mean(seeds, axis=0) for crawl, seeds in crawls.items()}
+        for strategy, crawls in found.items()
+    }
 
-    Parameters
-    ----------
-    labels
-        of the two axes
-    places
-        where the values are, (n,)
-    lines
-        strategy, crawl and values, (n,); the several seeds of a crawl count as one
-    """
+
+def draw_means(folder: Path, picture: Picture) -> Path:
+    """Draw the mean of each strategy over its crawls, with a band of its 95 % interval."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError("report", "drawing curves") from error
-    path.parent.mkdir(parents=True, exist_ok=True)
-    by_strategy: dict[str, dict[str, list[NDArray[np.float64]]]] = {}
-    for strategy, crawl, values in lines:
-        by_strategy.setdefault(strategy, {}).setdefault(crawl, []).append(values)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{picture.name}.png"
     figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.add_subplot(xlabel=labels[0], ylabel=labels[1], title=title)
-    for number, (strategy, crawls) in enumerate(by_strategy.items()):
-        band = mean_interval([np.mean(seeds, axis=0) for seeds in crawls.values()])
+    x, y = picture.labels
+    axes = figure.add_subplot(xlabel=x, ylabel=y, title=picture.title)
+    for number, (strategy, crawls) in enumerate(by_strategy(picture).items()):
+        band = mean_interval(list(crawls.values()))
         bound = strategy == OMNISCIENT
         style: dict[str, Any] = (
             {"color": "black", "linestyle": ":"} if bound else {"color": f"C{number % 10}"}
         )
         if number > 10:
             style["linestyle"] = "--"
-        axes.plot(places, band.mean, label=strategy, linewidth=1.4, **style)
+        axes.plot(picture.places, band.mean, label=strategy, linewidth=1.4, **style)
         if not bound and not np.isnan(band.low).any():
-            axes.fill_between(places, band.low, band.high, alpha=0.08, color=style["color"])
+            axes.fill_between(picture.places, band.low, band.high, alpha=0.08, color=style["color"])
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     figure.savefig(path, dpi=110, metadata={"Software": None})
+    return path

@@ -12,6 +12,8 @@ Output folder contents
     see :mod:`~focusspider.evaluation.tables`
 ``curves/``
     pictures
+``report.html``
+    see :mod:`~focusspider.evaluation.page`
 ``texts/``
     what strategies with a corpus learn from (see :mod:`~focusspider.evaluation.texts`)
 ``crawls/CRAWL/STRATEGY/``
@@ -39,7 +41,7 @@ import focusspider
 from focusspider.errors import BenchmarkError
 from focusspider.evaluation.benchmark import BASELINE, StrategySpec
 from focusspider.evaluation.bound import read_bound
-from focusspider.evaluation.curves import write_curves
+from focusspider.evaluation.curves import pictures, write_curves
 from focusspider.evaluation.pool import run_jobs, tail
 from focusspider.evaluation.rows import Curve, row_of
 from focusspider.evaluation.tables import COSTS, areas, cost, crawls, summary, write_tables
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
     from focusspider.evaluation.benchmark import Benchmark, CrawlSpec
     from focusspider.evaluation.bound import Bound
+    from focusspider.evaluation.curves import Picture
     from focusspider.evaluation.pool import Answer
 
 __all__ = ["Evaluation", "Failure", "Options", "Run", "write_json"]
@@ -335,6 +338,10 @@ class Evaluation:
     def draw(self) -> None:
         """Draw the curves; raises MissingExtraError without matplotlib."""
         write_curves(self.options.out / "curves", self.curves(), self.benchmark.name)
+
+    def pictures(self) -> list[Picture]:
+        """Return the curves of all crawls, for the page."""
+        return pictures(self.curves(), self.benchmark.name)
 
     def record(self) -> dict[str, Any]:
         """Return what was run, and with what."""

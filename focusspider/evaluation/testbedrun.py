@@ -16,7 +16,7 @@ import numpy as np
 
 from focusspider.errors import BenchmarkError
 from focusspider.evaluation.benchmark import CrawlSpec
-from focusspider.evaluation.curves import draw_means
+from focusspider.evaluation.curves import Picture, draw_means
 from focusspider.evaluation.pool import run_jobs, tail
 from focusspider.evaluation.runner import Evaluation, write_json
 from focusspider.evaluation.significance import mean_interval, paired_t_test
@@ -164,21 +164,29 @@ class TestbedRun(Evaluation):
         )
         return table
 
-    def draw(self) -> None:
-        """Draw the four pictures of the paper's figure 4."""
+    def pictures(self) -> list[Picture]:
+        """Return the four pictures of the paper's figure 4."""
+        found: list[Picture] = []
         rows = self._rows()
         for augmented in (False, True):
             own = [row for row in rows if row["augmented"] == augmented]
             for metric in _METRICS if own else ():
                 seeds = "augmented seeds" if augmented else "seeds"
                 name = f"{metric.replace('_', '-')}{'-augmented' if augmented else ''}"
-                draw_means(
-                    self.options.out / "curves" / f"{name}.png",
+                picture = Picture(
+                    name,
                     f"{self.benchmark.name}: {metric.replace('_', ' ')} from {seeds}",
                     ("pages fetched", metric.replace("_", " ")),
                     own[0]["pages"],
                     [(row["strategy"], row["crawl"], np.array(row[metric])) for row in own],
                 )
+                found.append(picture)
+        return found
+
+    def draw(self) -> None:
+        """Draw the pictures; raises MissingExtraError without matplotlib."""
+        for picture in self.pictures():
+            draw_means(self.options.out / "curves", picture)
 
 
 def comparison(rows: Sequence[Row], baseline: str) -> list[Row]:

@@ -66,12 +66,15 @@
     const place = document.getElementById(`chart-${chart.id}`);
     const names = Object.keys(chart.views);
     const lines = chart.views[view ? view.value : names[0]];
+    const top = Math.max(0, ...Object.values(lines || {}).flatMap((line) => line.y));
     const axis = { gridcolor: "#e4e7ea", zerolinecolor: "#c5cace", linecolor: "#c5cace",
       rangemode: "tozero" };
     window.Plotly.react(place, traces(chart, lines || {}), {
       title: { text: chart.title, font: { size: 15 }, x: 0.01, xanchor: "left" },
-      xaxis: { ...axis, title: { text: chart.xTitle } },
-      yaxis: { ...axis, title: { text: chart.yTitle } },
+      xaxis: { ...axis, nticks: 7, title: { text: chart.xTitle } },
+      // an interval of a share may go beyond 0 and 1; the picture does not
+      yaxis: { ...axis, title: { text: chart.yTitle },
+        autorangeoptions: top <= 1 ? { minallowed: 0, maxallowed: 1.02 } : { minallowed: 0 } },
       margin: { l: 62, r: 24, t: 38, b: 46 },
       font: { family: "system-ui, sans-serif", size: 12, color: "#22272b" },
       hovermode: "x unified",

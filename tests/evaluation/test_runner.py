@@ -15,6 +15,7 @@ from focusspider.evaluation.benchmarkfile import load_benchmark
 from focusspider.evaluation.runner import Evaluation, Options
 from tests.crawls import ROOT
 from tests.evaluation.smallweb import BENCHMARK, write
+from tests.report.htmlcheck import parse_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,9 +167,11 @@ def test_the_seeds_of_a_random_strategy(tmp_path: Path) -> None:
     assert [line["crawls"] for line in pooled] == [1, 1, 1]
 
 
-def command(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def command(
+    *arguments: object, cwd: Path = ROOT, start: tuple[str, ...] = ("-m", "scrapy")
+) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-    line = [sys.executable, "-W", "error", "-m", "scrapy", "focus-evaluate", *map(str, arguments)]
+    line = [sys.executable, "-W", "error", *start, "focus-evaluate", *map(str, arguments)]
     return subprocess.run(
         line, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
@@ -186,6 +189,29 @@ def test_the_command_on_the_sample_web(tmp_path: Path) -> None:
     assert rows["dom"]["fetched"] == 60
     pictures = {path.name for path in (tmp_path / "curves").glob("*.png")}
     assert pictures == {"recall.png", "harvest.png", "precision-recall.png"}
+    page = parse_file(tmp_path / "report.html")
+    page.check()
+    assert f"{rows['dom']['auc']:.3f}" in page.text
+
+
+WITHOUT_EXTRA = (
+    "import sys; sys.modules |= dict.fromkeys(('plotly', 'plotly.offline', 'matplotlib', "
+    "'matplotlib.figure')); sys.argv[0] = 'scrapy'; "
+    "from scrapy.cmdline import execute; execute()"
+)
+
+
+def test_without_the_extra_all_but_pictures_and_page_is_written(tmp_path: Path) -> None:
+    options = ("--strategies", "breadth-first", "--budget", 5, "--out", tmp_path, "--workers", 1)
+    done = command("benchmarks/sample.toml", *options, start=("-c", WITHOUT_EXTRA))
+    assert done.returncode == 0, done.stderr
+    pictures, page = done.stderr.splitlines()[-2:]
+    assert pictures.startswith("There are no pictures: drawing curves needs a library")
+    assert page.startswith("There is no report.html: drawing curves in a page needs a library")
+    assert pictures[-33:] == page[-33:] == "pip install 'focusspider[report]'"
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "crawls", "curves.json", "evaluation.json", "results.json", "tables",
+    }  # fmt: skip
 
 
 def test_the_command_fails_where_a_crawl_does(tmp_path: Path) -> None:

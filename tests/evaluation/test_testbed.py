@@ -8,11 +8,13 @@ import pytest
 
 from focusspider.errors import BenchmarkError
 from focusspider.evaluation.benchmarkfile import load_benchmark
+from focusspider.evaluation.page import write_evaluation_page
 from focusspider.evaluation.runner import Options
 from focusspider.evaluation.testbed import checkpoints, find_hubs, split
 from focusspider.evaluation.testbedrun import TestbedRun, comparison, pairs
 from focusspider.replay.sample import relevant_urls
 from tests.evaluation.smallweb import BENCHMARK, write
+from tests.report.htmlcheck import parse_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,6 +133,15 @@ def test_the_sample_web(tmp_path: Path) -> None:
     curves = json.loads((out / "curves.json").read_text(encoding="utf-8"))
     assert curves[0]["pages"] == checkpoints(40)
     assert (out / "curves/target-recall.png").stat().st_size > 1000
+    write_evaluation_page(out, run.pictures())
+    page = parse_file(out / "report.html")
+    page.check()
+    charts = json.loads(page.scripts[0])["charts"]
+    assert [chart["title"] for chart in charts][:2] == [
+        "Target recall from seeds", "Precision from seeds",
+    ]  # fmt: skip
+    assert charts[0]["x"] == checkpoints(40)
+    assert f"Each curve is drawn at {len(checkpoints(40))} places." in page.text
 
     again = TestbedRun(benchmark, Options(out=out))
     assert len(again.reused) == len(again.runs)
