@@ -358,3 +358,57 @@ def test_help_names_each_option() -> None:
     for option in ("--from", "--out", "--targets", "--relevant", "--whole", "--layers",
                    "--per-layer", "--threshold", "--fresh", "--export"):  # fmt: skip
         assert option in done.stdout
+
+
+def test_redirects_robots_and_files_of_the_real_web(tmp_path: Path) -> None:
+    plain = {"Content-Type": "text/plain"}
+    pages = {
+        "/robots.txt": Reply("User-agent: *\nDisallow: /private", headers=plain),
+        "/t": "<title>target</title><a href=/moved>c</a>",
+        "/old-t": Reply(status=301, headers={"Location": "/t"}),
+        "/a": "<title>a</title><a href=/old-t>old</a>",
+        "/moved": Reply(status=302, headers={"Location": "/c"}),
+        "/also-moved": Reply(status=302, headers={"Location": "/c"}),
+        "/back": Reply(status=302, headers={"Location": "/t"}),
+        "/c": "<title>c</title><a href=/t>t</a>",
+        "/private/p": "<a href=/t>t</a>",
+        "/file": Reply(b"%PDF-1.4", headers={"Content-Type": "application/pdf"}),
+        "/deny/d": "<a href=/t>t</a>",
+        "/latin": Reply(
+            "<title>Mühle</title><a href=/t>t</a>".encode("latin-1"),
+            headers={"Content-Type": "text/html; charset=latin-1"},
+        ),
+    }  # fmt: skip
+    with Site(pages) as site, MozServer({}) as moz:
+        host = site.url("/").partition("//")[2].rstrip("/")
+        names = "a moved also-moved back private/p file deny/d gone latin"
+        moz.links = {f"{host}/t": [f"{host}/{name}" for name in names.split()]}
+        (tmp_path / "mills.toml").write_text(
+            f'keywords = ["mill"]\ntargets = ["{site.url("/old-t")}"]\n'
+            f'[sites]\ndeny = ["http://{host}/deny/"]\n'
+        )
+        done = collect(
+            tmp_path / "mills.toml", "--from", "moz", "--out", tmp_path / "graph",
+            env={"FOCUS_BACKLINKS_KEY": KEY}, FOCUS_BACKLINKS_URL=moz.url,
+            FOCUS_BACKLINKS_DELAY=0, DOWNLOAD_DELAY=0, AUTOTHROTTLE_ENABLED=False,
+            RETRY_ENABLED=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        fetched = {hit.path for hit in site.hits}
+        with WebGraph.open(tmp_path / "graph") as graph:
+            assert [(page.url, page.title, page.layer) for page in graph.pages()] == [
+                (site.url("/t"), "target", 0),
+                (site.url("/a"), "a", 1),
+                (site.url("/c"), "c", 1),
+                (site.url("/latin"), "Mühle", 1),
+            ]
+            assert {alias.removeprefix(site.url("/")) for alias, _ in graph.aliases()} == {
+                "old-t", "moved", "also-moved", "back",
+            }  # fmt: skip
+            assert [(e.source[-2:], e.destination[-2:]) for e in graph.edges()] == [
+                ("/t", "/c"), ("/a", "/t"), ("/c", "/t"), ("in", "/t"),
+            ]  # fmt: skip
+            assert graph.distances(3).tolist() == [0, 1, 1, 1]
+    assert not fetched & {"/private/p", "/deny/d"}
+    for why in ("1 × robots", "1 × not_html", "1 × status 404", "1 × outside [sites]"):
+        assert why in done.stdout

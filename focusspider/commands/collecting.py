@@ -17,7 +17,7 @@ from focusspider.replay.wholegraph import add_archive
 from focusspider.webgraph import WebGraph
 from focusspider.webgraph.backlinks import GraphBacklinks, copy_links, page_of
 from focusspider.webgraph.extra_targets import mark_extra_targets
-from focusspider.webgraph.layers import LayerReport, add_links, grow
+from focusspider.webgraph.layers import Failed, LayerReport, add_links, grow
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from focusspider.replay import Archive
     from focusspider.text import Terms
     from focusspider.topic import Topic
-    from focusspider.webgraph.layers import BacklinkSource, Failed, FetchedPage
+    from focusspider.webgraph.layers import BacklinkSource, FetchedPage
+
+    _Fetch = Callable[[Sequence[str]], Awaitable[Sequence[FetchedPage | Failed]]]
 
 __all__ = [
     "Cache",
@@ -148,7 +150,9 @@ def collect_archive(
 
         check_targets(plan, targets)
         with plan.begun("graph.sqlite") as graph:
-            done.reports = asyncio.run(grow(graph, targets, ask=ask, fetch=fetch, **_sizes(plan)))
+            done.reports = asyncio.run(
+                grow(graph, targets, ask=ask, fetch=_within(plan, fetch), **_sizes(plan))
+            )
             copy_links(whole, graph)
             _finish(plan, graph, done)
     return done
@@ -157,7 +161,7 @@ def collect_archive(
 async def collect_live(
     plan: Plan,
     source: BacklinkSource,
-    fetch: Callable[[Sequence[str]], Awaitable[Sequence[FetchedPage | Failed]]],
+    fetch: _Fetch,
     cache: Cache,
     done: Collected,
 ) -> None:
@@ -183,7 +187,7 @@ async def collect_live(
 
     with plan.begun("graph.sqlite") as graph:
         done.reports = await grow(
-            graph, plan.targets, ask=ask, fetch=cached, told=told, **_sizes(plan)
+            graph, plan.targets, ask=ask, fetch=_within(plan, cached), told=told, **_sizes(plan)
         )
         add_links(graph, plan.parser)
         _finish(plan, graph, done)
@@ -263,6 +267,18 @@ class Cache:
     def close(self) -> None:
         """Close the files."""
         self._pages.close()
+
+
+def _within(plan: Plan, fetch: _Fetch) -> _Fetch:
+    """Return what fetches only pages that a crawl of the topic may fetch."""
+    allows = plan.topic.sites.allows
+
+    async def limited(urls: Sequence[str]) -> Sequence[FetchedPage | Failed]:
+        inside = [url for url in urls if allows(url)]
+        came = dict(zip(inside, await fetch(inside), strict=True)) if inside else {}
+        return [came.get(url) or Failed("outside [sites]") for url in urls]
+
+    return limited
 
 
 def _sizes(plan: Plan) -> dict[str, Any]:
