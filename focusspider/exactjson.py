@@ -4,6 +4,9 @@ What JSON has no name for is written as ``{"!": kind, "=": value}``. Only the pl
 are taken, never their subclasses: a numpy scalar would come back as something else. So
 what can be written is read back equal, and in the same types; all else is refused with its
 place. Nothing that is read is executed.
+
+One subclass is taken: the texts that lxml finds, which know their element. A
+``CrawlSpider`` has one in the ``meta`` of each Request. They come back as plain texts.
 """
 
 from __future__ import annotations
@@ -72,6 +75,8 @@ def _written(value: Any, where: str) -> Any:
                 for key, element in value.items()
             ],
         }
+    if isinstance(value, str) and kind.__module__ == "lxml.etree":
+        return str(value)
     if kind is bytes:
         return {_KIND: "bytes", _VALUE: b85encode(value).decode("ascii")}
     if kind in (tuple, set, frozenset):

@@ -14,7 +14,8 @@ import pytest
 import scrapy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scrapy.http import FormRequest, JsonRequest
+from scrapy.http import FormRequest, HtmlResponse, JsonRequest
+from scrapy.linkextractors import LinkExtractor
 
 from focusspider import exactjson, stats
 from focusspider.errors import UnserializableError
@@ -87,6 +88,16 @@ def test_values_come_back_as_they_went(value: Any) -> None:
     data = exactjson.dumps(value)
     json.loads(data)  # any JSON reader can look into it
     assert shape(exactjson.loads(data)) == shape(value)
+
+
+def test_what_a_link_extractor_finds_comes_back_as_text() -> None:
+    response = HtmlResponse("http://a.example/", body=b"<a href=b>clock <b>two</b></a>")
+    (link,) = LinkExtractor().extract_links(response)
+    found = response.xpath("//b/text()").getall()
+    back = exactjson.loads(exactjson.dumps({"link_text": link.text, "found": found}))
+    assert shape(back) == shape({"link_text": str(link.text), "found": ["two"]})
+    (node,) = response.selector.root.xpath("//b/text()")
+    assert shape(exactjson.loads(exactjson.dumps({node: node}))) == shape({"two": "two"})
 
 
 def test_what_is_no_number_comes_back() -> None:
