@@ -89,10 +89,15 @@ class FocusAddon:
             return
         topic, job = _topic(spider, config)
         if topic is not None:
-            self._add_session(topic, job, config, settings)
+            self._add_session(spider, topic, job, config, settings)
 
     def _add_session(
-        self, topic: Topic, job: str | None, config: FocusConfig, settings: BaseSettings
+        self,
+        spider: Spider,
+        topic: Topic,
+        job: str | None,
+        config: FocusConfig,
+        settings: BaseSettings,
     ) -> None:
         """Set the components of a crawl that has a topic."""
         for field in config.item_fields:
@@ -112,8 +117,8 @@ class FocusAddon:
             load_warcio()
         frontier = None
         if settings["JOBDIR"] and settings["SCHEDULER"] == _SCHEDULER:
-            frontier = open_job(settings["JOBDIR"], config)
-        saved = Saved.of(frontier) if frontier else None
+            frontier = open_job(settings["JOBDIR"], config, spider=spider.name)
+        saved = Saved.of(frontier, topic) if frontier else None
         self.session = Session(
             topic=topic,
             config=config,

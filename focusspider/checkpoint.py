@@ -5,6 +5,8 @@ Job directory contents
 Everything is in ``frontier.sqlite``, see :mod:`focusspider.frontier.sqlite`. Its table
 ``meta`` holds, under these names:
 
+``spider``
+    the name of the spider that began it, see :mod:`focusspider.frontier.opening`
 ``run``
     the path of the run's folder, before it is made
 ``session``
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from focusspider.frontier.sqlite import SqliteFrontier
     from focusspider.scope import Scope
     from focusspider.session import Session
+    from focusspider.topic import Topic
 
 __all__ = ["Checkpoints", "Saved"]
 
@@ -56,8 +59,12 @@ class Saved(NamedTuple):
     memory: dict[str, NDArray[Any]] | None
 
     @classmethod
-    def of(cls, frontier: SqliteFrontier | GuardedFrontier) -> Saved | None:
-        """Return what a job directory holds of a crawl, or None: it begins here."""
+    def of(cls, frontier: SqliteFrontier | GuardedFrontier, topic: Topic | None) -> Saved | None:
+        """Return what a job directory holds of a crawl with a topic, or None: it begins here.
+
+        Raises :class:`FrontierError` where it is damaged, or this crawl has no ``topic``: its
+        pages would be missing in the run's folder.
+        """
         kept = frontier.recall("session")
         if kept is None:
             return None
@@ -67,6 +74,11 @@ class Saved(NamedTuple):
             raise FrontierError(
                 f"the job directory's note of its crawl is damaged: {error}; take another JOBDIR"
             ) from error
+        if topic is None:
+            raise FrontierError(
+                f"the job directory holds a crawl with the topic {session['topic']!r}, and this "
+                "one has none; give it that topic, or take another JOBDIR"
+            )
         return cls(session, unpack_memory(frontier.recall("strategy")))
 
 

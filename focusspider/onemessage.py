@@ -3,7 +3,8 @@
 Scrapy prints whatever stops a crawl before its first request with a traceback. For an
 error in the code that is right; for a misspelt key in a topic it hides the one line that
 the user needs. So records that carry a :class:`~focusspider.errors.FocusError` lose their
-traceback, and nothing else changes: the crawl still fails, with exit status 1.
+traceback, and nothing else changes: the crawl still fails, with exit status 1. So do those
+of Scrapy's engine, which after an error of its scheduler fails once more, at closing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _LOGGERS = ("asyncio", "twisted")
 class _OneMessage(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
+        if type(error) is RuntimeError:  # "Engine slot not assigned"
+            error = error.__context__
         if isinstance(error, FocusError):
             record.msg, record.args = "%s", (str(error),)
             record.exc_info = record.exc_text = None

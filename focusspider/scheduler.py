@@ -21,7 +21,7 @@ from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
 
-from focusspider import stats
+from focusspider import onemessage, stats
 from focusspider.checkpoint import Checkpoints, Saved
 from focusspider.config import FocusConfig
 from focusspider.engine import (
@@ -108,6 +108,7 @@ class FocusScheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FocusScheduler:
         """Build the scheduler of a crawl from its settings."""
+        onemessage.install()
         settings = crawler.settings
         warn_of_unused(settings)
         config = FocusConfig.from_settings(settings)
@@ -117,7 +118,7 @@ class FocusScheduler(BaseScheduler):
         downloader = crawler.engine.downloader
         topic = session.topic if session else None
         frontier = _frontier(crawler, config, session)
-        saved = Saved.of(frontier) if isinstance(frontier, GuardedFrontier) else None
+        saved = Saved.of(frontier, topic) if isinstance(frontier, GuardedFrontier) else None
         scheduler = cls(
             frontier=frontier,
             politeness=Politeness(
@@ -392,4 +393,6 @@ def _frontier(crawler: Crawler, config: FocusConfig, session: Session | None) ->
         logger.error("The crawl stops: %s", error)
         stop(crawler, "frontier_error")
 
-    return GuardedFrontier(opened or open_job(jobdir, config), failed)
+    assert crawler.spider is not None
+    job = opened or open_job(jobdir, config, spider=crawler.spider.name)
+    return GuardedFrontier(job, failed)

@@ -112,6 +112,31 @@ class TestSameItems:
         assert run.log.count("A request waits in memory only") == 1
         assert "<lambda>" in run.log
 
+    def test_a_job_directory_is_of_one_spider_with_one_topic(
+        self, tmp_path: Path, shop: Shop
+    ) -> None:
+        job = f'JOBDIR = "{tmp_path / "job"}"\n'
+        few = ("-s", "CLOSESPIDER_PAGECOUNT=3")
+        begun = crawl(tmp_path / "begun", shop, TOPIC + job, "follow", *few)
+        assert begun.code == 0, begun.log
+        wrong = {
+            (TOPIC, "map"): "holds a crawl of the spider 'follow', and this one is of 'map'",
+            (ADDON, "map"): "holds a crawl of the spider 'follow', and this one is of 'map'",
+            (ADDON, "follow"): "holds a crawl with the topic 'clocks', and this one has none",
+            (MODES["alone"], "follow"): "holds a crawl with the topic 'clocks'",
+            (MODES["alone"] + "FOCUS_SEDE = 1\n", "follow"): "FOCUS_SEDE is not a setting",
+        }
+        for n, ((settings, spider), message) in enumerate(wrong.items()):
+            run = crawl(tmp_path / f"wrong{n}", shop, settings + job, spider)
+            assert run.code == 1
+            assert run.log.count(message) == 1, run.log
+            assert "Traceback" not in run.log
+            assert run.asked == []
+        crawl(tmp_path / "rest", shop, TOPIC + job, "follow")
+        assert begun.record()["stop_reason"] == "finished"
+        assert begun.record()["stats"].get("focus/frontier/unserializable", 0) == 0
+        assert len({page["url"] for page in begun.pages()}) == 18
+
     @pytest.mark.parametrize("mode", MODES)
     def test_the_site_is_asked_for_the_same(self, modes: dict[str, Run], mode: str) -> None:
         assert sorted(modes[mode].asked) == sorted(modes["plain"].asked)

@@ -20,10 +20,11 @@ def memory_frontier(config: FocusConfig) -> MemoryFrontier:
     return MemoryFrontier(max_size=config.frontier_max, host_share=config.frontier_host_share)
 
 
-def open_job(jobdir: str, config: FocusConfig) -> SqliteFrontier:
+def open_job(jobdir: str, config: FocusConfig, *, spider: str) -> SqliteFrontier:
     """Open the frontier of a job directory, which is made if it is not there.
 
-    Raises :class:`FrontierError` where it cannot be used.
+    Raises :class:`FrontierError` where it cannot be used, or another spider began it, whose
+    methods its requests call.
     """
     folder = Path(jobdir)
     try:
@@ -33,6 +34,16 @@ def open_job(jobdir: str, config: FocusConfig) -> SqliteFrontier:
             f"JOBDIR={jobdir!r} cannot be made: {error.strerror}; "
             "give a folder that this user may write to"
         ) from error
-    return SqliteFrontier(
+    frontier = SqliteFrontier(
         folder / FILE_NAME, max_size=config.frontier_max, host_share=config.frontier_host_share
     )
+    kept = frontier.recall("spider")
+    if kept is None:
+        frontier.remember("spider", spider.encode())
+    elif kept.decode() != spider:
+        frontier.abandon()
+        raise FrontierError(
+            f"JOBDIR={jobdir!r} holds a crawl of the spider {kept.decode()!r}, and this one is "
+            f"of {spider!r}; take another JOBDIR"
+        )
+    return frontier
