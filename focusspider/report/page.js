@@ -86,7 +86,8 @@
       paper_bgcolor: "#ffffff",
       plot_bgcolor: "#ffffff",
       uirevision: view ? view.value : "",
-    }, { responsive: true, displaylogo: false });
+    }, { responsive: true, displaylogo: false,
+      showSendToCloud: false, plotlyServerURL: "" });  // nothing leaves the page
   });
   const update = () => {
     boxes.forEach((box) => {

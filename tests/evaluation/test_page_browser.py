@@ -38,6 +38,17 @@ def test_the_curves_are_drawn_and_nothing_runs_or_is_fetched(browser, report):
                 "id => document.getElementById(id)._fullLayout.yaxis.range", f"chart-{chart}"
             )
             assert 0 <= low < high <= 1.1
+        offered = page.locator("#chart-recall .modebar-btn")
+        titles = {offered.nth(n).get_attribute("data-title") for n in range(offered.count())}
+        assert titles == {
+            "Download plot as a PNG",
+            "Zoom",
+            "Pan",
+            "Zoom in",
+            "Zoom out",
+            "Autoscale",
+            "Reset axes",
+        }  # fmt: skip - and not to share it with a server
         assert page.title() == "Evaluation: harbours"
         assert page.locator("#view").input_value() == MEAN
 
