@@ -139,7 +139,7 @@ async def grow(
             f"none of the {len(targets)} targets came ({reasons}): mend their URLs in the topic"
         )
     for layer in range(1, layers + 1):
-        nodes = [page.url for page in graph.pages() if page.layer == layer - 1][:per_layer]
+        nodes = [page.url for page in graph.pages() if page.layer == layer - 1]
         if not nodes:
             break
         reports.append(await grower.layer(layer, nodes, ask, per_layer))
@@ -172,9 +172,12 @@ class _Grower:
         n = max(1, room // len(nodes))
         while nodes and report.added < room:
             n = min(n, room)
-            named = [await ask(url, n) for url in nodes]
-            report = await self.add(report, named, room)
-            more = [url for url, said in zip(nodes, named, strict=True) if len(said) >= n]
+            more: list[str] = []
+            for start in range(0, len(nodes), room):  # of more than there is room for, a part
+                asked = nodes[start : start + room] if report.added < room else []
+                named = [await ask(url, n) for url in asked]
+                report = await self.add(report, named, room)
+                more += [url for url, said in zip(asked, named, strict=True) if len(said) >= n]
             nodes, n = (more, 4 * n) if n < room else ([], n)
         return report
 

@@ -125,6 +125,14 @@ def test_who_may_have_more_is_asked_for_more_where_there_is_room(tmp_path: Path)
     assert Counter(name[0] for name in layers(graph)[1]) == {"a": 18, "b": 1, "c": 1}
 
 
+def test_more_pages_than_there_is_room_for(tmp_path: Path) -> None:
+    web = Web([(f"x{n}", f"t{n}") for n in range(3, 9)])
+    targets = [f"t{n}" for n in range(9)]
+    graph, _ = web.grown(tmp_path / "graph", *targets, layers=1, per_layer=2)
+    assert layers(graph)[1] == ["x3", "x4"]
+    assert web.asked == [(url(f"t{n}"), 1) for n in range(6)]  # two at a time
+
+
 def test_links_among_the_known_bring_no_page_and_take_no_room(tmp_path: Path) -> None:
     web = Web([*((f"t{n}", "t0") for n in range(1, 5)), *((f"x{n}", "t0") for n in range(9))])
     targets = [f"t{n}" for n in range(5)]
