@@ -93,10 +93,9 @@ def test_from_the_sample_web(tmp_path: Path) -> None:
         pages, edges, n_targets = len(graph), graph.n_edges, len(graph.targets())
     assert f"{pages:,} pages, {edges:,} links, {n_targets:,} targets" in done.stdout
     assert f"0: {distances.count(0)}, 1: {distances.count(1)}" in done.stdout
-    assert done.stdout.splitlines()[-2:] == [
-        f"Graph: {out}",
-        "Next:  scrapy focus-train sample",
-    ]
+    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    documented = page.split("$ scrapy focus-collect sample --relevant -s FOCUS_REPLAY=sample\n")[1]
+    assert done.stdout.replace(str(out), "models/sample/graph.sqlite") == documented.split("```")[0]
 
 
 def test_twice_the_same_and_not_over_what_is_there(tmp_path: Path, targets: Path) -> None:
