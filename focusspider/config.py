@@ -276,6 +276,12 @@ class FocusConfig:
         "times",
         "How often one segment may occur in a URL's path; more is taken for a trap.",
     )
+    chromium: Path | None = _setting(
+        None,
+        _PATH,
+        "",
+        "The Chromium that focus-record opens; None: one on the PATH, else Playwright's own.",
+    )
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> FocusConfig:

@@ -233,7 +233,8 @@ class BrowsingSession:
     def _parsed(self, document: Document) -> Page:
         body = document.body
         if body is None:
-            raise PassedOverError("no_body")
+            is_text = document.content_type.strip().lower().startswith(("text/", "application/x"))
+            raise PassedOverError("no_body" if is_text or not document.content_type else "not_html")
         if isinstance(body, str):
             body = body.encode("utf-8", "replace")
         about = GraphPage(
