@@ -253,7 +253,8 @@ def test_a_service_that_stops_is_gone_on_with(tmp_path: Path, targets: Path, sam
     assert not out.with_name("graph.sqlite.part").exists()
 
 
-def test_killed_it_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_it_goes_on(tmp_path: Path, how: signal.Signals) -> None:
     """What came is on the disk when it came, and is not fetched again."""
     slow = {f"/{n}": Reply(f"<title>{n}</title><a href=/t>t</a>", delay=0.15) for n in range(30)}
     with Site({"/t": "<title>t</title>", **slow}) as site:
@@ -270,12 +271,18 @@ def test_killed_it_goes_on(tmp_path: Path) -> None:
             )  # fmt: skip
             env = environment({"FOCUS_BACKLINKS_KEY": KEY})
             with subprocess.Popen(
-                line, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                line, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
             ) as process:
                 deadline = time.monotonic() + 60
                 while len(site.hits) < 12 and time.monotonic() < deadline:
                     time.sleep(0.05)
-                process.send_signal(signal.SIGKILL)
+                process.send_signal(how)
+                _, log = process.communicate(timeout=60)
+            if how == signal.SIGINT:
+                assert process.returncode == 130
+                last = log.splitlines()[-1]
+                assert re.fullmatch(r"Stopped; \d+ pages are kept, and the same command .*", last)
+                assert "Traceback" not in log
             before = [hit.path for hit in site.hits]
             assert 12 <= len(before) < 30
             done = subprocess.run(
