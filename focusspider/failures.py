@@ -60,6 +60,7 @@ _COUNTED = (
     ("downloader/exception_type_count/", ""),
     ("httperror/response_ignored_status_count/", "status "),
     ("robotstxt/forbidden", "forbidden by robots.txt"),
+    (f"{stats.REQUEST_REFUSED}/", "refused: "),
 )
 
 
@@ -83,6 +84,8 @@ class Failures:
         """Count a failure under a key of the statistics, and return its reason."""
         reason = reason_of(error)
         detail = str(error) or type(error).__name__
+        if isinstance(error, HttpError):  # whose text says nothing of which
+            detail = f"status {error.response.status}"
         self._causes[f"{reason} ({detail.splitlines()[0][:120]})"] += 1
         if self.stats is not None:
             if key == stats.PAGE_FAILED:

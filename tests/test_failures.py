@@ -72,8 +72,16 @@ def test_failures_are_counted_and_said_in_words() -> None:
     for error in (ValueError("first\nsecond"), ValueError("first\nthird"), KeyError()):
         failures.add(error)
     failures.add(exceptions.CannotResolveHostError("x"), key=TARGET_FAILED)
-    assert failures.in_words() == "2 × other (first); 1 × other (KeyError); 1 × dns (x)"
+    words = "2 × other (first); 1 × other (KeyError); 1 × dns (x)"
+    assert failures.in_words() == words
+    failures.add(HttpError(HtmlResponse(URL, status=404), "Ignoring non-200 response"))
+    assert failures.in_words() == f"{words}; 1 × http (status 404)"
     counts = crawler.stats.get_stats()
-    assert counts[PAGE_FAILED] == counts[f"{PAGE_FAILED}/other"] == 3
+    assert counts[PAGE_FAILED] == counts[f"{PAGE_FAILED}/other"] + 1 == 4
     assert counts[TARGET_FAILED] == 1
     assert unequal_sums(counts) == []
+
+
+def test_seeds_that_are_refused_are_a_cause_too() -> None:
+    counts = {"focus/request/refused": 2, "focus/request/refused/depth": 2}
+    assert Failures().in_words(counts) == "2 × refused: depth"
