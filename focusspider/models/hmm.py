@@ -182,7 +182,7 @@ class HopDistanceHMM:
 
         A negative cluster is an unknown one, which tells nothing.
         """
-        return self._seen(self.start_, cluster)
+        return self._seen(self.start_.copy(), cluster)
 
     def follow(
         self, belief: NDArray[np.float64], cluster: int, *, mode: str = "marginal"

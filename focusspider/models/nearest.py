@@ -73,39 +73,38 @@ class NearestClusters:
 
     def predict(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the cluster of each point, or ``UNKNOWN``, (n,)."""
-        chunks = [
-            self._vote(points[start : start + _CHUNK] @ self.points_.T)
+        found = [
+            self._vote(cosines)
             for start in range(0, len(points), _CHUNK)
+            for cosines in points[start : start + _CHUNK] @ self.points_.T
         ]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *chunks])
+        return np.array(found, dtype=np.int64)
 
     def leave_one_out(self) -> NDArray[np.int64]:
         """Return the cluster that each known point would have if it were new, (n_points,)."""
-        chunks = []
+        found = []
         for start in range(0, len(self.points_), _CHUNK):
-            cosines = self.points_[start : start + _CHUNK] @ self.points_.T
+            cosines = self.points_[start : start + _CHUNK] @ self.points_.T  # (n, n_points)
             here = np.arange(len(cosines))
             cosines[here, start + here] = -np.inf
-            chunks.append(self._vote(cosines))
-        return np.concatenate(chunks)
+            found += [self._vote(of_point) for of_point in cosines]
+        return np.array(found, dtype=np.int64)
 
-    def _vote(self, cosines: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the winners, (n,), given the cosines with the points, (n, n_points)."""
-        k = min(self.n_neighbors, cosines.shape[1])
+    def _vote(self, cosines: NDArray[np.float64]) -> int:
+        """Return the winner, given the cosine with each of the points, (n_points,)."""
         # To 9 decimals: points that are alike must not be told apart by how sums were rounded.
         cosines = np.round(cosines, 9)
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, :k]  # of equals the first
-        nearest = np.take_along_axis(cosines, order, axis=1)  # (n, k)
-        counted = nearest > 0
-        n = len(cosines)
-        cells = (np.arange(n)[:, None] * self.n_clusters_ + self.clusters_[order])[counted]
-        size = n * self.n_clusters_
-        votes = np.bincount(cells, minlength=size).reshape(n, -1)
-        sums = np.bincount(cells, weights=nearest[counted], minlength=size).reshape(n, -1)
-        best = votes == votes.max(axis=1, keepdims=True)
-        winners: NDArray[np.int64] = np.where(best, np.round(sums, 9), -1.0).argmax(axis=1)
-        winners[~counted.any(axis=1)] = UNKNOWN
-        return winners
+        least = 0.0
+        if len(cosines) > self.n_neighbors:
+            least = np.partition(cosines, -self.n_neighbors)[-self.n_neighbors]
+        near = np.flatnonzero((cosines >= least) & (cosines > 0))
+        near = near[np.argsort(-cosines[near], kind="stable")][: self.n_neighbors]
+        if not len(near):
+            return UNKNOWN
+        clusters = self.clusters_[near]
+        voted, places, votes = np.unique(clusters, return_inverse=True, return_counts=True)
+        sums = np.round(np.bincount(places, weights=cosines[near]), 9)
+        return int(voted[np.where(votes == votes.max(), sums, -1).argmax()])
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what was learnt, in the arrays of :attr:`SHAPES`."""
