@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.sparse import csc_array, hstack, random_array
+from scipy.sparse import csc_array, hstack
 
 from focusspider.models.lsi_update import (
     LatentSpace,
@@ -18,7 +18,7 @@ from focusspider.models.lsi_update import (
 
 def matrix(rows: int, columns: int, *, density: float = 0.1, seed: int = 0) -> csc_array:
     rng = np.random.default_rng(seed)
-    return csc_array(random_array((rows, columns), density=density, rng=rng))
+    return csc_array(rng.random((rows, columns)) * (rng.random((rows, columns)) < density))
 
 
 def svd(of: csc_array, k: int, seed: int = 0) -> LatentSpace:
