@@ -78,7 +78,7 @@ class Hcla(LatentStrategy):
         svd: str = "truncated",
         max_pages: int = 20_000,
         rerank_every: int = 50,
-        rerank_growth: float = 0.05,
+        rerank_growth: float = 0.1,
         base_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__(
