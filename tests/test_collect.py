@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import signal
@@ -11,7 +12,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.settings import Settings
 
+from focusspider.commands.collect import Command
 from focusspider.commands.collecting import Cache
 from focusspider.evaluation.graph import stored_graph
 from focusspider.page import PageParser
@@ -146,6 +149,32 @@ def test_an_archive_whole_and_back_and_again(tmp_path: Path, targets: Path) -> N
         assert warc.fingerprint() == graph.fingerprint()
         assert len(folder) == len(graph)
         assert folder.targets() == tuple(sorted(graph.targets()))
+
+
+def test_from_a_graph_that_is_whole(tmp_path: Path, targets: Path) -> None:
+    """An archive is read once, and serves many topics."""
+    whole, straight = tmp_path / "whole.sqlite", tmp_path / "straight.sqlite"
+    replay = {"FOCUS_REPLAY": "sample"}
+    done = collect("sample", "--whole", "--relevant", "--out", whole, **replay)
+    assert done.returncode == 0, done.stderr
+    before = whole.read_bytes()
+    for arguments in (["--targets", targets], ["--relevant"], ["--whole", "--targets", targets]):
+        again = tmp_path / f"again{len(arguments)}{arguments[0]}"
+        done = collect("sample", *arguments, "--out", straight, "--fresh", **replay)
+        assert done.returncode == 0, done.stderr
+        done = collect("sample", *arguments, "--from", whole, "--out", again)
+        assert (done.returncode, done.stderr) == (0, "")
+        with WebGraph.open(straight) as one, WebGraph.open(again) as other:
+            assert other.fingerprint() == one.fingerprint()
+    assert whole.read_bytes() == before
+    # its own targets are those that the judge found
+    done = collect("sample", "--from", whole, "--out", tmp_path / "own")
+    assert done.returncode == 0, done.stderr
+    with (
+        WebGraph.open(tmp_path / "again1--relevant") as one,
+        WebGraph.open(tmp_path / "own") as own,
+    ):
+        assert own.fingerprint() == one.fingerprint()
 
 
 def test_from_a_crawl_that_wrote_what_it_fetched(tmp_path: Path) -> None:
@@ -341,7 +370,13 @@ def test_the_cache_of_what_came(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_wrong_input_is_one_line(
-    tmp_path: Path, targets: Path, arguments: list[str], settings: dict[str, str], message: str
+    tmp_path: Path,
+    targets: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    settings: dict[str, str],
+    message: str,
 ) -> None:
     (tmp_path / "bad.txt").write_text("http://a.example/\nmailto:a@b\n")
     (tmp_path / "other.txt").write_text("http://a.example/\n")
@@ -351,11 +386,24 @@ def test_wrong_input_is_one_line(
         "other": tmp_path / "other.txt",
     }
     filled = [argument.format(**named) for argument in arguments]
-    done = collect("sample", *filled, "--out", tmp_path / "out" / "graph", **settings)
+    monkeypatch.delenv("FOCUS_BACKLINKS_KEY", raising=False)
+    collecting = Command()
+    collecting.settings = Settings({"FOCUS_TOPICS_DIR": ROOT / "topics", **settings})
+    parser = argparse.ArgumentParser()
+    collecting.add_options(parser)
+    options = parser.parse_args([*filled, "--out", str(tmp_path / "out" / "graph")])
+    collecting.run(["sample"], options)
+    said = capsys.readouterr().err
+    assert collecting.exitcode == 1
+    assert re.search(message, said), said
+    assert len(said.splitlines()) == 1
+    assert not list((tmp_path).glob("out/*"))
+
+
+def test_an_error_of_a_real_call_is_one_line_too(tmp_path: Path) -> None:
+    done = collect("sampel", "--out", tmp_path / "graph", FOCUS_REPLAY="sample")
     assert done.returncode == 1
-    assert re.search(message, done.stderr), done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert not (tmp_path / "out" / "graph").exists()
+    assert re.fullmatch(r"topic 'sampel': .*did you mean 'sample'.*\n", done.stderr)
 
 
 def test_help_names_each_option() -> None:

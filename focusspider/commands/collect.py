@@ -6,6 +6,7 @@ import glob
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,7 @@ class Command(ScrapyCommand):
         add = parser.add_argument
         add("--from", dest="source", metavar="WHERE",
             help="archive (what FOCUS_REPLAY names), moz (a back-link service), the folder of a "
-            "crawl, or a WARC, WACZ or folder of HTML; by default what is set")  # fmt: skip
+            "crawl, a WARC, WACZ, folder of HTML or web graph; by default what is set")  # fmt: skip
         add("--out", metavar="FILE", help="where the graph goes (models/TOPIC/graph.sqlite)")
         add("--targets", metavar="FILE", help="further targets of the topic, a URL a line")
         add("--relevant", action="store_true",
@@ -89,7 +90,7 @@ class Command(ScrapyCommand):
             print(error, file=sys.stderr)
             self.exitcode = 1
         except KeyboardInterrupt:
-            print("Stopped; the same command goes on from here.", file=sys.stderr)
+            print("Stopped; the same command begins again.", file=sys.stderr)
             self.exitcode = 130
 
     def _run(self, name: str, opts: argparse.Namespace) -> None:
@@ -109,7 +110,11 @@ class Command(ScrapyCommand):
                 f"{out} is there already: call with --fresh to collect it again, or with --out "
                 f"to keep it. Next: scrapy focus-train {name}"
             )
-        collected, plan = self._collect(topic, config, out, opts)
+        try:
+            collected, plan = self._collect(topic, config, out, opts)
+        finally:
+            with suppress(OSError):  # where nothing was begun
+                out.with_name(f"{out.name}.part").rmdir()
         if collected is not None:
             shutil.rmtree(plan.part, ignore_errors=True)
             print(_summary(collected, plan, name))
@@ -128,7 +133,7 @@ class Command(ScrapyCommand):
         targets = [*topic.target_urls, *_listed(opts.targets)]
         if log is not None and opts.relevant:
             targets += log.relevant
-        archive = _archive(where, log, config)
+        stored = _stored(where, log, config)
         examples = [
             parser.parse_html(path.read_bytes(), path.absolute().as_uri())
             for path in topic.target_files
@@ -139,7 +144,7 @@ class Command(ScrapyCommand):
             out=out,
             targets=tuple(dict.fromkeys(targets)),
             examples=tuple(page.terms for page in examples),
-            kind="crawl" if log is not None else "backlinks" if archive is None else "archive",
+            kind="crawl" if log is not None else "backlinks" if stored is None else "archive",
             source=", ".join(config.replay) if where == _ARCHIVE else str(where),
             layers=opts.layers,
             per_layer=opts.per_layer,
@@ -149,10 +154,9 @@ class Command(ScrapyCommand):
         if opts.fresh:
             shutil.rmtree(plan.part, ignore_errors=True)
         _make_folder(plan.part)
-        if archive is not None:
-            return self._from_archive(
-                plan, archive, examples, judged=opts.relevant and not log
-            ), plan
+        if stored is not None:
+            judged = opts.relevant and log is None
+            return self._from_stored(plan, stored, examples, judged=judged), plan
         if plan.whole or (opts.relevant and log is None):
             option = "--whole" if plan.whole else "--relevant"
             raise SettingError(
@@ -161,19 +165,22 @@ class Command(ScrapyCommand):
             )
         return self._from_web(plan, where, log, config), plan
 
-    def _from_archive(
-        self, plan: Plan, archive: Archive, examples: list[Page], *, judged: bool
+    def _from_stored(
+        self, plan: Plan, stored: Archive | Path, examples: list[Page], *, judged: bool
     ) -> Collected:
-        from focusspider.commands.collecting import collect_archive, judge_of
+        """Take the pages of an archive or of a graph."""
+        from focusspider.commands.collecting import collect_archive, collect_graph, judge_of
         from focusspider.commands.progress import ProgressBar
 
         wanted = None
         if judged:
-            named = [page for url in plan.targets if (page := _read(archive, url, plan.parser))]
-            wanted = judge_of(plan.topic, plan.parser, [*examples, *named])
+            named = (_read(stored, url, plan.parser) for url in plan.targets)
+            wanted = judge_of(plan.topic, plan.parser, [*examples, *filter(None, named)])
         try:
             with ProgressBar(f"Reading {plan.source}") as bar:
-                return collect_archive(plan, archive, wanted=wanted, told=bar.show)
+                if isinstance(stored, Path):
+                    return collect_graph(plan, stored, wanted=wanted, told=bar.show)
+                return collect_archive(plan, stored, wanted=wanted, told=bar.show)
         finally:
             shutil.rmtree(plan.part, ignore_errors=True)
 
@@ -257,15 +264,18 @@ def _where(source: str | None, config: FocusConfig) -> str:
     raise UnknownNameError("source of back-links, or path", source, known, where="--from")
 
 
-def _archive(where: str, log: CrawlLog | None, config: FocusConfig) -> Archive | None:
-    """Return the archive that holds the pages; None: there is none."""
+def _stored(where: str, log: CrawlLog | None, config: FocusConfig) -> Archive | Path | None:
+    """Return the archive, or the file of the graph, that holds the pages; None: none does."""
     from focusspider.replay import open_archive
     from focusspider.search import BACKLINK_SERVICES
+    from focusspider.webgraph.database import is_database
 
     if log is not None:
         return open_archive(log.warcs) if log.warcs else None
     if where in BACKLINK_SERVICES and not Path(where).exists():
         return None
+    if where != _ARCHIVE and is_database(Path(where)):
+        return Path(where)
     return open_archive(config.replay if where == _ARCHIVE else where)
 
 
@@ -309,12 +319,21 @@ def _listed(path: str | None) -> list[str]:
     return urls
 
 
-def _read(archive: Archive, url: str, parser: PageParser) -> Page | None:
+def _read(stored: Archive | Path, url: str, parser: PageParser) -> Page | None:
+    """Return a page of an archive or a graph, where it is one."""
+    from focusspider.errors import NotAPageError
     from focusspider.evaluation.bound import stored_page
     from focusspider.replay.reading import PageReader
+    from focusspider.webgraph import WebGraph
 
-    stored = stored_page(archive, url)
-    return None if stored is None else PageReader(parser).read(stored)
+    if not isinstance(stored, Path):
+        found = stored_page(stored, url)
+        return None if found is None else PageReader(parser).read(found)
+    with WebGraph.open(stored) as graph:
+        try:
+            return parser.parse(graph.response(url)) if url in graph else None
+        except NotAPageError:
+            return None
 
 
 def _make_folder(path: Path) -> None:

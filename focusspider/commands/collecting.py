@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import shutil
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from focusspider.errors import WebGraphError
+from focusspider.errors import NotAPageError, WebGraphError
 from focusspider.profile import TopicProfile
 from focusspider.relevance import build_relevance
 from focusspider.replay.wholegraph import add_archive
@@ -132,30 +133,73 @@ def collect_archive(
     done = Collected()
     with plan.begun("whole.sqlite") as whole:
         done.passed_over = add_archive(whole, archive, plan.parser, wanted=wanted, told=told)
-        targets = list(dict.fromkeys([*plan.targets, *whole.targets()]))
-        done.missing = tuple(url for url in targets if url not in whole)
-        if plan.whole:
+        _collect_stored(plan, whole, [*plan.targets, *whole.targets()], done)
+    return done
+
+
+def collect_graph(
+    plan: Plan,
+    path: Path,
+    *,
+    wanted: Callable[[Page], bool] | None,
+    told: Callable[[int, int], None],
+) -> Collected:
+    """Collect from a web graph, in the place of the archive that it was made of.
+
+    Its own targets count where there is no other.
+    """
+    done = Collected()
+    copy = plan.part / "whole.sqlite"
+    with WebGraph.open(path) as graph:  # it is one of ours
+        targets = list(plan.targets)
+        if wanted is not None:
+            for page in graph.pages():
+                try:
+                    if wanted(plan.parser.parse(graph.response(page.url))):
+                        targets.append(page.url)
+                except NotAPageError:
+                    pass
+                told(page.number + 1, len(graph))
+        if not targets and not plan.examples:
+            targets = [page.url for page in graph.pages() if page.target and not page.extra]
+    try:
+        shutil.copyfile(path, copy)
+    except OSError as error:
+        raise WebGraphError(f"{copy} cannot be written: {error.strerror}") from None
+    with WebGraph.open(copy, writable=True) as whole:
+        with whole.transaction():
+            for url in whole.targets():
+                whole.unmark_target(url)
+        _collect_stored(plan, whole, targets, done)
+    return done
+
+
+def _collect_stored(plan: Plan, whole: WebGraph, targets: Sequence[str], done: Collected) -> None:
+    """Collect from all that is stored, whose targets may be marked."""
+    targets = list(dict.fromkeys(targets))
+    done.missing = tuple(url for url in targets if url not in whole)
+    if plan.whole:
+        with whole.transaction():
             for url in targets:
                 if url in whole:
                     whole.mark_target(url)
-            _finish(plan, whole, done)
-            return done
-        source = GraphBacklinks(whole)
+        _finish(plan, whole, done)
+        return
+    check_targets(plan, targets)
+    source = GraphBacklinks(whole)
 
-        async def ask(url: str, n: int) -> Sequence[str]:
-            return source.backlinks(url, n)
+    async def ask(url: str, n: int) -> Sequence[str]:
+        return source.backlinks(url, n)
 
-        async def fetch(urls: Sequence[str]) -> Sequence[FetchedPage | Failed]:
-            return source.pages(urls)
+    async def fetch(urls: Sequence[str]) -> Sequence[FetchedPage | Failed]:
+        return source.pages(urls)
 
-        check_targets(plan, targets)
-        with plan.begun("graph.sqlite") as graph:
-            done.reports = asyncio.run(
-                grow(graph, targets, ask=ask, fetch=_within(plan, fetch), **_sizes(plan))
-            )
-            copy_links(whole, graph)
-            _finish(plan, graph, done)
-    return done
+    with plan.begun("graph.sqlite") as graph:
+        done.reports = asyncio.run(
+            grow(graph, targets, ask=ask, fetch=_within(plan, fetch), **_sizes(plan))
+        )
+        copy_links(whole, graph)
+        _finish(plan, graph, done)
 
 
 async def collect_live(

@@ -12,7 +12,14 @@ from focusspider.errors import WebGraphError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["APPLICATION_ID", "FORMAT_VERSION", "create_database", "explained", "open_database"]
+__all__ = [
+    "APPLICATION_ID",
+    "FORMAT_VERSION",
+    "create_database",
+    "explained",
+    "is_database",
+    "open_database",
+]
 
 #: "FOCG", which ``file`` and SQLite's own tools show.
 APPLICATION_ID = 0x464F4347
@@ -80,6 +87,15 @@ def explained(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the extended part
         reason = _REASONS.get(code, "failed: it is damaged, or was changed by another program")
         raise WebGraphError(f"web graph {path} {reason} (SQLite: {error})") from error
+
+
+def is_database(path: Path) -> bool:
+    """Return whether a file is one of SQLite's, of whatever program."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def create_database(path: Path) -> sqlite3.Connection:
