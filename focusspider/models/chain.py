@@ -16,7 +16,7 @@ import numpy as np
 from focusspider.registry import check_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import csr_array
@@ -218,7 +218,9 @@ def previous_states(
     return previous
 
 
-def checked(features: csr_array, lengths: ArrayLike, labels: ArrayLike, k: int) -> Items:
+def checked(
+    features: csr_array, lengths: ArrayLike, labels: ArrayLike, k: int, names: Sequence[str]
+) -> Items:
     """Return training data with a bias column. ``ValueError`` where they do not fit together."""
     from scipy.sparse import csr_array
 
@@ -230,6 +232,8 @@ def checked(features: csr_array, lengths: ArrayLike, labels: ArrayLike, k: int) 
             f"there must be sequences, and as many rows and labels as they have items: "
             f"got lengths that sum to {sizes.sum()}, {n_items} rows, {len(states)} labels"
         )
+    if len(names) not in {0, n_features}:
+        raise ValueError(f"{len(names)} names for {n_features} features")
     if not 0 <= states.min() <= states.max() < k:
         raise ValueError(f"labels must be states from 0 to {k - 1}, got {np.unique(states)}")
     features = csr_array(features, dtype=np.float64)

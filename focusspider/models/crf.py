@@ -45,13 +45,14 @@ class CRF(ChainModel):
     k : int
         Number of states: hop distances 0 to k - 1.
     variance : float
-        σ² of the Gaussian prior; crfsuite's ``c2`` is 1 / (2σ²).
+        σ² of the Gaussian prior, as for MEMM; crfsuite's ``c2`` is 1 / (2σ²).
     edge : bool
         False leaves out the pairs of states, the edge features of table 1.
     possible_states : bool
         Whether a feature also has a weight for states that it was never seen with.
     max_iter : int
-        L-BFGS ends after so many iterations, with a warning. 100 in the paper.
+        L-BFGS ends after so many iterations, with a warning. 100 in the paper, which
+        is too few for some data.
     tol : float
         It has converged when ten iterations change the posterior by less than this share.
 
@@ -75,10 +76,10 @@ class CRF(ChainModel):
         self,
         k: int = 5,
         *,
-        variance: float = 1.0,
+        variance: float = 0.1,
         edge: bool = True,
         possible_states: bool = False,
-        max_iter: int = 100,
+        max_iter: int = 300,
         tol: float = 1e-5,
     ) -> None:
         check_whole("k", k)
@@ -104,7 +105,7 @@ class CRF(ChainModel):
         progress: Callable[[int], object] | None = None,
     ) -> CRF:
         """Fit the model to sequences; parameters as those of :meth:`MEMM.fit`."""
-        items = checked(features, lengths, labels, self.k)
+        items = checked(features, lengths, labels, self.k, names)
         self.names_ = tuple(names)
         with tempfile.TemporaryDirectory(prefix="focusspider-crf-") as folder:
             self._train(items, Path(folder) / "model", progress)

@@ -37,7 +37,8 @@ class MEMM(ChainModel):
     k : int
         Number of states: hop distances 0 to k - 1.
     variance : float
-        σ² of the Gaussian prior.
+        σ² of the Gaussian prior. The paper gives none. Pages are in many sequences, so that
+        a wide prior hardly holds against the data.
     prior : {"pooled", "zero"}
         Mean μ of the prior. "zero" is the paper's. "pooled" is what one model learns from
         all positions, whatever came before: a previous state with few data is near it, and
@@ -65,10 +66,10 @@ class MEMM(ChainModel):
         self,
         k: int = 5,
         *,
-        variance: float = 1.0,
+        variance: float = 0.1,
         prior: str = "pooled",
         edge: bool = True,
-        max_iter: int = 100,
+        max_iter: int = 300,
         tol: float = 1e-6,
     ) -> None:
         check_whole("k", k)
@@ -107,7 +108,7 @@ class MEMM(ChainModel):
         progress : callable, optional
             Is called with the number of iterations so far.
         """
-        items = checked(features, lengths, labels, self.k)
+        items = checked(features, lengths, labels, self.k, names)
         k, n_weights = self.k, items.features.shape[1]
         self.names_ = tuple(names)
         self.n_iter_ = 0

@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from focusspider.errors import UnknownNameError
 from focusspider.registry import check_flag, check_texts
@@ -173,7 +173,7 @@ class PageFeatures:
         if "url" in self._on and self._keywords and self._keywords.search(readable):
             row["url:"] = 1.0
         if "url_words" in self._on:
-            path = urlsplit(readable)._replace(scheme="", netloc="").geturl()
+            path = "/" + readable.partition("://")[2].partition("/")[2]
             _add(row, "url_words:", _WORD.findall(path))
             if "/~" in path:
                 row["url_words:~"] = 1.0

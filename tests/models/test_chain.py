@@ -236,6 +236,7 @@ def test_progress_is_told(cls: type[Any]) -> None:
         ({"lengths": [], "labels": []}, "there must be sequences"),
         ({"labels": [0, 1, 3, 0]}, "labels must be states from 0 to 2"),
         ({"labels": [0, 1, -1, 0]}, "labels must be states from 0 to 2"),
+        ({"names": ["a"]}, "1 names for 4 features"),
         ({"features": csr_array(np.full((4, 2), np.nan))}, "features must be finite"),
     ],
 )

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from focusspider.errors import UnknownNameError
+from focusspider.errors import NotAPageError, UnknownNameError
+from focusspider.page import PageParser
 from focusspider.relevance.target_vectors import TargetVectors
 from focusspider.text import cosine
 from focusspider.webgraph.features import FAMILIES, TABLE_1, PageFeatures, important_words
 from tests.pages import ANALYZER, page, profile
+from tests.realpages import NAMES, responses
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HTML = """<html><head><title>Linux guides</title>
 <meta name="description" content="Free kernels"><meta name="keywords" content="penguin, tux">
@@ -124,6 +130,11 @@ def test_words_of_urls() -> None:
     assert tokens(row, "url_words") == {"~", "ann", "cs", "dog", "food", "html", "page"}
 
 
+@pytest.mark.parametrize("url", ["", "http://[", "http://a.example/%5B%00%FF", "x:y", "/~z", "é"])
+def test_a_url_may_be_anything(url: str) -> None:
+    assert isinstance(features().of_url(url), dict)
+
+
 def test_without_keywords_no_url_holds_one() -> None:
     row = PageFeatures(profile(targets=[TARGET])).of_link(PAGE, LINUX)
     assert not tokens(row, "url")
@@ -205,3 +216,16 @@ def test_an_unknown_family() -> None:
 def test_an_empty_page_has_none() -> None:
     empty = page("", "http://a.example/x")
     assert features().of_page(empty) == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_real_pages(corpora: Path, name: str) -> None:
+    made = features(important=["book", "system"])
+    parser = PageParser(analyzer=ANALYZER)
+    for response in responses(corpora, name, 60):
+        with contextlib.suppress(NotAPageError):
+            real = parser.parse(response)
+            rows = [made.of_page(real), made.of_url(real.url)]
+            rows += [made.of_link(real, link) for link in real.links]
+            assert all(0 < value <= 1 for row in rows for value in row.values())
+            assert {name.partition(":")[0] for row in rows for name in row} <= set(FAMILIES)
