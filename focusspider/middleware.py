@@ -55,6 +55,7 @@ class FocusMiddleware:
         self._fingerprinter = Fingerprinter(crawler.request_fingerprinter)
         self._reranker = Reranker(session, crawler)
         self._item_fields = session.config.item_fields
+        self._begun = session.started.isoformat()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FocusMiddleware:
@@ -80,8 +81,12 @@ class FocusMiddleware:
         """Judge the page before its callback runs."""
         if self._session.remaining == 0:  # only Scrapy's own scheduler lets it come to this
             raise _OverLimitError("the limit of pages is reached")
-        self._session.visit(response)
         scheduler = self._scheduler()
+        link = response.meta.get(META)
+        if scheduler is None and link and link.get("begun", self._begun) != self._begun:
+            # of Scrapy's job directory; the numbers of pages begin anew with each process
+            response.meta[META] = {**link, "parent": 0, "begun": self._begun}
+        self._session.visit(response)
         if scheduler is not None:
             scheduler.brought_page(response.request)
 
@@ -188,6 +193,7 @@ class FocusMiddleware:
         if "priority" not in focus:
             self._stats.inc_value(stats.REQUEST_NO_LINK)
         if self._scheduler() is None:
+            focus["begun"] = self._begun
             request.priority = to_level(focus["place"] if "place" in focus else focus["priority"])
         return request
 

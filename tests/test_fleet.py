@@ -137,6 +137,21 @@ class TestSameItems:
         assert begun.record()["stats"].get("focus/frontier/unserializable", 0) == 0
         assert len({page["url"] for page in begun.pages()}) == 18
 
+    def test_in_scrapys_job_directory_no_page_has_a_parent_of_another_run(
+        self, tmp_path: Path, shop: Shop
+    ) -> None:
+        settings = f'{TOPIC}{SCRAPYS}JOBDIR = "{tmp_path / "job"}"\nCONCURRENT_REQUESTS = 1\n'
+        few = ("-s", "CLOSESPIDER_PAGECOUNT=5")
+        begun = crawl(tmp_path / "begun", shop, settings, "follow", *few).pages()
+        rest = crawl(tmp_path / "rest", shop, settings, "follow").pages()
+        assert len({page["url"] for page in begun + rest}) == 18
+        for pages in (begun, rest):
+            for n, page in enumerate(pages):
+                if page["parent"] is not None:
+                    assert page["parent"] in {other["url"] for other in pages[:n]}
+                    source = shop.pages[page["parent"].removeprefix(shop.url)]
+                    assert f"href='{page['url'].removeprefix(shop.url)}" in source
+
     @pytest.mark.parametrize("mode", MODES)
     def test_the_site_is_asked_for_the_same(self, modes: dict[str, Run], mode: str) -> None:
         assert sorted(modes[mode].asked) == sorted(modes["plain"].asked)
