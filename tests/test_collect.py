@@ -325,6 +325,37 @@ def test_stopped_it_goes_on(tmp_path: Path, how: signal.Signals) -> None:
     assert len(pages) <= 31 + 2  # what was on its way when the process died
 
 
+def test_in_any_project(tmp_path: Path) -> None:
+    """Without a project of ours hosts are treated as well, and its own settings do no harm."""
+    pages = {
+        "/robots.txt": Reply(
+            "User-agent: *\nDisallow: /no", headers={"Content-Type": "text/plain"}
+        ),
+        "/t": "<title>t</title>",
+        "/a": "<a href=/t>t</a>",
+        "/no": "<a href=/t>t</a>",
+        "/error": Reply("<a href=/t>t</a>", status=500),
+    }
+    with Site(pages) as site, MozServer({}) as moz:
+        host = site.url("/").partition("//")[2].rstrip("/")
+        moz.links = {f"{host}/t": [f"{host}/{name}" for name in ("no", "error", "a")]}
+        (tmp_path / "mills.toml").write_text(f'keywords = ["mill"]\ntargets = ["{site.url("/t")}"]')
+        done = collect(
+            "mills.toml", "--from", "moz", cwd=tmp_path, env={"FOCUS_BACKLINKS_KEY": KEY},
+            FOCUS_BACKLINKS_URL=moz.url, FOCUS_BACKLINKS_DELAY=0, DOWNLOAD_DELAY=0,
+            HTTPERROR_ALLOW_ALL=True, RETRY_ENABLED=False, JOBDIR="job",
+            FEEDS='{"out.json": {"format": "json"}}',
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "1 × robots" in done.stdout
+    assert "1 × status 500" in done.stdout
+    assert graph_pages(tmp_path / "models" / "mills" / "graph.sqlite") == [
+        f"http://{host}/t",
+        f"http://{host}/a",
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mills.toml", "models"]
+
+
 def test_the_cache_of_what_came(tmp_path: Path) -> None:
     page = FetchedPage("http://a.example/", b"<p>", "t", moved_from=("http://old.example/",))
     cache = Cache(tmp_path / "part", "t", "moz")

@@ -207,7 +207,9 @@ class Command(ScrapyCommand):
             await collect_live(plan, source, fetch, cache, done)
 
         assert self.settings is not None
-        self.settings.set("FOCUS_SCORING", False, priority="cmdline")
+        # nothing is scored, resumed or exported here
+        for name, value in (("FOCUS_SCORING", False), ("JOBDIR", None), ("FEEDS", {})):
+            self.settings.set(name, value, priority="cmdline")
         addons = self.settings.getdict("ADDONS")
         if not any(str(addon).rpartition(".")[2].startswith("FocusAddon") for addon in addons):
             self.settings.set("ADDONS", {**addons, "focusspider.FocusAddon": 500}, "cmdline")

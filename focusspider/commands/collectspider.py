@@ -86,9 +86,10 @@ class CollectSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Treat hosts as the spider ``focus`` does."""
+        """Treat hosts as the spider ``focus`` does, in its project and in others."""
         super().update_settings(settings)
         FocusSpider.update_settings(settings)
+        settings.set("ROBOTSTXT_OBEY", True, priority="addon")
 
     async def start(self) -> AsyncIterator[Any]:
         """Do the work, and yield the requests that it makes."""
@@ -133,6 +134,9 @@ class CollectSpider(Spider):
 
     def parse(self, response: Response, **_: Any) -> None:
         """Hand over a page."""
+        if not 200 <= response.status < 300:  # where the project lets its spiders have errors
+            self._came(response.meta.get(_KEY), Failed(f"status {response.status}"))
+            return
         try:
             page = FetchedPage.of(response, self._parser.parse(response))
         except NotAPageError as error:
