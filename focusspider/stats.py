@@ -219,6 +219,14 @@ STRATEGY_RERANK = _stat(
     "focus/strategy/rerank",
     "Times that the strategy gave waiting requests new priorities.",
 )
+COLLECT_FETCHED = _stat(
+    "focus/collect/fetched",
+    "Pages that focus-collect fetched; those that are stored already are not among them.",
+)
+COLLECT_FAILED = _stat(
+    "focus/collect/failed",
+    "Pages that focus-collect asked for and that did not come; its summary has the reasons.",
+)
 
 #: Every key, in the order in which a page meets them.
 STATS: tuple[Stat, ...] = tuple(_stats.values())

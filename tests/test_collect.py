@@ -349,6 +349,8 @@ def test_in_any_project(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "1 × robots" in done.stdout
     assert "1 × status 500" in done.stdout
+    assert "'focus/collect/fetched': 2" in done.stderr
+    assert "'focus/collect/failed': 2" in done.stderr
     assert graph_pages(tmp_path / "models" / "mills" / "graph.sqlite") == [
         f"http://{host}/t",
         f"http://{host}/a",

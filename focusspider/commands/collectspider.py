@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider, signals
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from focusspider import stats
 from focusspider.engine import wake
 from focusspider.errors import NotAPageError
 from focusspider.failures import reason_of
@@ -166,3 +167,6 @@ class CollectSpider(Spider):
         future = self._waiting.pop(number, None) if number is not None else None
         if future is not None and not future.done():
             future.set_result(result)
+            assert self.crawler.stats is not None
+            failed = isinstance(result, Failed)
+            self.crawler.stats.inc_value(stats.COLLECT_FAILED if failed else stats.COLLECT_FETCHED)
