@@ -9,11 +9,14 @@ import numpy as np
 from focusspider.registry import check_choice, check_number, check_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from focusspider.models.modelfile import ModelFile, Shapes
+
+    #: What is seen of a page: its cluster, or the share that each cluster has in it.
+    Observation = int | NDArray[np.float64]
 
 __all__ = ["MODES", "STARTS", "HopDistanceHMM"]
 
@@ -81,7 +84,7 @@ class HopDistanceHMM:
     def fit(
         self,
         states: NDArray[np.int64],
-        clusters: NDArray[np.int64],
+        clusters: NDArray[Any],
         lengths: NDArray[np.int64],
         *,
         n_clusters: int,
@@ -93,7 +96,8 @@ class HopDistanceHMM:
         states, clusters
             Hop distance and cluster of each page, the sequences one after another,
             (n_pages,). A distance beyond the last state counts as the last; a negative
-            cluster is unknown, and not counted.
+            cluster is unknown, and not counted. Instead of clusters there may be the shares
+            that each has in a page, (n_pages, n_clusters); a row of zeros is unknown.
         lengths
             How many pages each sequence has, (n_sequences,).
         n_clusters
@@ -116,7 +120,7 @@ class HopDistanceHMM:
     def fit_graph(
         self,
         states: NDArray[np.int64],
-        clusters: NDArray[np.int64],
+        clusters: NDArray[Any],
         edges: NDArray[np.int64],
         *,
         n_clusters: int,
@@ -142,14 +146,17 @@ class HopDistanceHMM:
         return self
 
     def _checked(
-        self, states: NDArray[np.int64], clusters: NDArray[np.int64], n_clusters: int
+        self, states: NDArray[np.int64], clusters: NDArray[Any], n_clusters: int
     ) -> NDArray[np.int64]:
         check_whole("n_clusters", n_clusters)
-        if states.shape != clusters.shape or states.ndim != 1:
+        if states.ndim != 1 or clusters.shape not in {states.shape, (len(states), n_clusters)}:
             raise ValueError(
-                f"each page has a state and a cluster, got {states.shape} and {clusters.shape}"
+                f"each page has a state and a cluster, or shares of {n_clusters}, "
+                f"got {states.shape} and {clusters.shape}"
             )
-        if len(states) and (states.min() < 0 or clusters.max() >= n_clusters):
+        if len(states) and (
+            states.min() < 0 or (clusters.ndim == 1 and clusters.max() >= n_clusters)
+        ):
             raise ValueError(
                 f"states are from 0 on and clusters below {n_clusters}, "
                 f"got {states.min()} and {clusters.max()}"
@@ -159,17 +166,21 @@ class HopDistanceHMM:
     def _estimate(
         self,
         states: NDArray[np.int64],
-        clusters: NDArray[np.int64],
+        clusters: NDArray[Any],
         n_clusters: int,
         before: NDArray[np.int64],
         after: NDArray[np.int64],
     ) -> None:
-        self.transitions_ = self._shares(_pairs(before, after, self.n_states, self.n_states))
-        seen = clusters >= 0
-        shown = _pairs(states[seen], clusters[seen], self.n_states, n_clusters)
+        n_states = self.n_states
+        self.transitions_ = self._shares(_pairs(before, after, n_states, n_states))
+        if clusters.ndim == 1:
+            seen = clusters >= 0
+            shown = _pairs(states[seen], clusters[seen], n_states, n_clusters)
+        else:
+            shown = np.stack([clusters[states == state].sum(axis=0) for state in range(n_states)])
         self.emissions_ = self._shares(shown)
-        self.start_ = np.full(self.n_states, 1 / self.n_states)
-        self.state_counts_ = np.bincount(states, minlength=self.n_states)
+        self.start_ = np.full(n_states, 1 / n_states)
+        self.state_counts_ = np.bincount(states, minlength=n_states)
 
     def _shares(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         smoothed = counts + self.smoothing
@@ -177,23 +188,27 @@ class HopDistanceHMM:
         shares: NDArray[np.float64] = smoothed / smoothed.sum(axis=1, keepdims=True)
         return shares
 
-    def begin(self, cluster: int) -> NDArray[np.float64]:
+    def begin(self, observed: Observation) -> NDArray[np.float64]:
         """Return the belief of a page that starts a path: π b, normalised, (n_states,).
 
-        A negative cluster is an unknown one, which tells nothing.
+        Parameters
+        ----------
+        observed
+            Cluster of the page; a negative one is unknown, and tells nothing. Or the share
+            that each cluster has in it, (n_clusters,), for which b[j] is Σ_c share_c b[j, c].
         """
-        return self._seen(self.start_.copy(), cluster)
+        return self._seen(self.start_.copy(), observed)
 
     def follow(
-        self, belief: NDArray[np.float64], cluster: int, *, mode: str = "marginal"
+        self, belief: NDArray[np.float64], observed: Observation, *, mode: str = "marginal"
     ) -> NDArray[np.float64]:
         """Return the belief of a page, given its parent's, (n_states,).
 
         α(s_j, t) = b[j, c] Σ_i α(s_i, t-1) a[i, j] (eq. 7), normalised; with the maximum in
         place of the sum for ``mode="viterbi"``, where δ(s_j, t) is proportional to the
-        probability of the best path that ends in s_j.
+        probability of the best path that ends in s_j. ``observed`` is as in :meth:`begin`.
         """
-        return self._seen(self.ahead(belief, mode=mode), cluster)
+        return self._seen(self.ahead(belief, mode=mode), observed)
 
     def ahead(self, belief: NDArray[np.float64], *, mode: str = "marginal") -> NDArray[np.float64]:
         """Return what is believed of the children of a page, which are not seen, (n_states,).
@@ -210,23 +225,40 @@ class HopDistanceHMM:
             children = best / best.sum()
         return children
 
-    def _seen(self, belief: NDArray[np.float64], cluster: int) -> NDArray[np.float64]:
+    def _seen(self, belief: NDArray[np.float64], observed: Observation) -> NDArray[np.float64]:
         """Return a belief after an observation; one that cannot be changes nothing."""
-        if cluster < 0:
+        likelihood = self._likelihood(observed)
+        if likelihood is None:
             return belief
-        joint = belief * self.emissions_[:, cluster]
+        joint = belief * likelihood
         total = joint.sum()
         return joint / total if total > 0 else belief
 
-    def filter(self, clusters: NDArray[np.int64], *, mode: str = "marginal") -> NDArray[np.float64]:
-        """Return the belief of each page of one path, P(S_t | O_1..t), (n_pages, n_states)."""
+    def _likelihood(self, observed: Observation) -> NDArray[np.float64] | None:
+        """Return P(observed | T_j), (n_states,); None where it is unknown."""
+        likelihood: NDArray[np.float64]
+        if isinstance(observed, np.ndarray):
+            if not observed.any():
+                return None
+            likelihood = self.emissions_ @ observed
+        elif observed < 0:
+            return None
+        else:
+            likelihood = self.emissions_[:, observed]
+        return likelihood
+
+    def filter(self, clusters: NDArray[Any], *, mode: str = "marginal") -> NDArray[np.float64]:
+        """Return the belief of each page of one path, P(S_t | O_1..t), (n_pages, n_states).
+
+        ``clusters`` are those of the pages, (n_pages,), or shares, (n_pages, n_clusters).
+        """
         beliefs = np.zeros((len(clusters), self.n_states))
-        for t, cluster in enumerate(clusters.tolist()):
+        for t, observed in enumerate(_each(clusters)):
             before = beliefs[t - 1]
-            beliefs[t] = self.follow(before, cluster, mode=mode) if t else self.begin(cluster)
+            beliefs[t] = self.follow(before, observed, mode=mode) if t else self.begin(observed)
         return beliefs
 
-    def viterbi(self, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+    def viterbi(self, clusters: NDArray[Any]) -> NDArray[np.int64]:
         """Return the most likely states of one path, of equals the nearer ones, (n_pages,)."""
         n_pages = len(clusters)
         best = self.filter(clusters, mode="viterbi")
@@ -237,7 +269,7 @@ class HopDistanceHMM:
             states[t] = (best[t] * self.transitions_[:, states[t + 1]]).argmax()
         return states
 
-    def log_prob(self, clusters: NDArray[np.int64], lengths: NDArray[np.int64]) -> float:
+    def log_prob(self, clusters: NDArray[Any], lengths: NDArray[np.int64]) -> float:
         """Return log P(clusters), natural, summed over sequences as in :meth:`fit`.
 
         Minus infinity where one cannot be; unknown clusters count as certain.
@@ -246,11 +278,12 @@ class HopDistanceHMM:
         with np.errstate(divide="ignore"):
             for length in np.asarray(lengths).tolist():
                 belief = self.start_
-                for t, cluster in enumerate(clusters[end : end + length].tolist()):
+                for t, observed in enumerate(_each(clusters[end : end + length])):
                     belief = self.ahead(belief) if t else belief
-                    if cluster >= 0:
-                        total += float(np.log(belief @ self.emissions_[:, cluster]))
-                    belief = self._seen(belief, cluster)
+                    likelihood = self._likelihood(observed)
+                    if likelihood is not None:
+                        total += float(np.log(belief @ likelihood))
+                    belief = self._seen(belief, observed)
                 end += length
         return total
 
@@ -283,3 +316,7 @@ def _pairs(a: NDArray[np.int64], b: NDArray[np.int64], n_a: int, n_b: int) -> ND
     """Return how often each pair of numbers occurs, (n_a, n_b)."""
     counts = np.bincount(a * n_b + b, minlength=n_a * n_b)
     return counts.reshape(n_a, n_b).astype(np.float64)
+
+
+def _each(clusters: NDArray[Any]) -> Sequence[Observation]:
+    return clusters.tolist() if clusters.ndim == 1 else list(clusters)

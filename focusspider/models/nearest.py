@@ -9,7 +9,7 @@ import numpy as np
 from focusspider.registry import check_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -73,38 +73,57 @@ class NearestClusters:
 
     def predict(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the cluster of each point, or ``UNKNOWN``, (n,)."""
-        found = [
-            self._vote(cosines)
-            for start in range(0, len(points), _CHUNK)
-            for cosines in points[start : start + _CHUNK] @ self.points_.T
-        ]
-        return np.array(found, dtype=np.int64)
+        return np.array([self._vote(*near) for near in self._near(points)], dtype=np.int64)
+
+    def shares(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return which share of its neighbours each cluster has, (n, n_clusters).
+
+        A row sums to 1, or is of zeros for a point without neighbours.
+        """
+        rows = [self._share(near) for near, _ in self._near(points)]
+        return np.array(rows).reshape(-1, self.n_clusters_)
 
     def leave_one_out(self) -> NDArray[np.int64]:
         """Return the cluster that each known point would have if it were new, (n_points,)."""
-        found = []
-        for start in range(0, len(self.points_), _CHUNK):
-            cosines = self.points_[start : start + _CHUNK] @ self.points_.T  # (n, n_points)
-            here = np.arange(len(cosines))
-            cosines[here, start + here] = -np.inf
-            found += [self._vote(of_point) for of_point in cosines]
+        found = [self._vote(*near) for near in self._near(self.points_, new=False)]
         return np.array(found, dtype=np.int64)
 
-    def _vote(self, cosines: NDArray[np.float64]) -> int:
-        """Return the winner, given the cosine with each of the points, (n_points,)."""
-        # To 9 decimals: points that are alike must not be told apart by how sums were rounded.
-        cosines = np.round(cosines, 9)
-        least = 0.0
-        if len(cosines) > self.n_neighbors:
-            least = np.partition(cosines, -self.n_neighbors)[-self.n_neighbors]
-        near = np.flatnonzero((cosines >= least) & (cosines > 0))
-        near = near[np.argsort(-cosines[near], kind="stable")][: self.n_neighbors]
+    def leave_one_out_shares(self) -> NDArray[np.float64]:
+        """Return the shares of each known point as if it were new, (n_points, n_clusters)."""
+        rows = [self._share(near) for near, _ in self._near(self.points_, new=False)]
+        return np.array(rows).reshape(-1, self.n_clusters_)
+
+    def _near(
+        self, points: NDArray[np.float64], *, new: bool = True
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Yield the neighbours of each point, the nearest first, and their cosines, (k,)."""
+        k = self.n_neighbors
+        for start in range(0, len(points), _CHUNK):
+            # To 9 decimals: what is alike must not be told apart by how sums were rounded.
+            chunk = np.round(points[start : start + _CHUNK] @ self.points_.T, 9)  # (n, n_points)
+            if not new:
+                here = np.arange(len(chunk))
+                chunk[here, start + here] = 0
+            for cosines in chunk:
+                least = np.partition(cosines, -k)[-k] if len(cosines) > k else 0.0
+                near = np.flatnonzero((cosines >= least) & (cosines > 0))
+                near = near[np.argsort(-cosines[near], kind="stable")][:k]  # of equals the first
+                yield near, cosines[near]
+
+    def _vote(self, near: NDArray[np.int64], cosines: NDArray[np.float64]) -> int:
         if not len(near):
             return UNKNOWN
-        clusters = self.clusters_[near]
-        voted, places, votes = np.unique(clusters, return_inverse=True, return_counts=True)
-        sums = np.round(np.bincount(places, weights=cosines[near]), 9)
+        voted, places, votes = np.unique(
+            self.clusters_[near], return_inverse=True, return_counts=True
+        )
+        sums = np.round(np.bincount(places, weights=cosines), 9)
         return int(voted[np.where(votes == votes.max(), sums, -1).argmax()])
+
+    def _share(self, near: NDArray[np.int64]) -> NDArray[np.float64]:
+        shares: NDArray[np.float64] = np.bincount(
+            self.clusters_[near], minlength=self.n_clusters_
+        ) / max(len(near), 1)
+        return shares
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what was learnt, in the arrays of :attr:`SHAPES`."""

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from focusspider.corpus import Counts
+    from focusspider.models.hmm import Observation
     from focusspider.models.modelfile import Shapes
 
 __all__ = ["OBSERVED", "UserModel"]
 
 #: What the emissions of the training pages are counted from.
-OBSERVED = ("clusters", "neighbours")
+OBSERVED = ("clusters", "neighbours", "shares")
 
 
 class UserModel:
@@ -49,7 +50,9 @@ class UserModel:
     observed : str
         What emissions are counted from: ``"clusters"``, the pages' own, as in the paper. A
         crawl does not see these, it sees what the neighbours say; ``"neighbours"`` counts
-        what they say of each training page when it is left out.
+        what they say of each training page when it is left out. ``"shares"`` does too, and
+        lets each neighbour say its own, in training as in a crawl: a page is observed as the
+        shares of the clusters among its neighbours.
 
     Attributes
     ----------
@@ -154,16 +157,20 @@ class UserModel:
         self.nearest_ = NearestClusters(n_neighbors=self.n_neighbors)
         self.nearest_.fit(points[known], clusters[known])
         self.cluster_counts_ = group_counts(pages.select(self.lsi_.terms_), clusters, n_clusters)
+        observed: NDArray[Any] = clusters
         if self.observed == "neighbours":
-            clusters = clusters.copy()
-            clusters[known] = self.nearest_.leave_one_out()
+            observed = np.full(n_pages, UNKNOWN)
+            observed[known] = self.nearest_.leave_one_out()
+        elif self.observed == "shares":
+            observed = np.zeros((n_pages, n_clusters))
+            observed[known] = self.nearest_.leave_one_out_shares()
         self.hmm_ = HopDistanceHMM(
             n_states=self.n_states, smoothing=self.smoothing, start=self.start
         )
         if edges is not None:
-            self.hmm_.fit_graph(states, clusters, edges, n_clusters=n_clusters)
+            self.hmm_.fit_graph(states, observed, edges, n_clusters=n_clusters)
         elif sequences is not None and lengths is not None:
-            self.hmm_.fit(states[sequences], clusters[sequences], lengths, n_clusters=n_clusters)
+            self.hmm_.fit(states[sequences], observed[sequences], lengths, n_clusters=n_clusters)
         return self
 
     def _clusters(
@@ -181,13 +188,24 @@ class UserModel:
         clusters[others] = 1 + x_means.fit(points[others], random_state=random_state).labels_
         return clusters
 
-    def observe(self, terms: Mapping[str, int]) -> int:
-        """Return the cluster of a page, given as counts of its terms; ``UNKNOWN`` without any."""
-        return self.nearest_.classify(self.lsi_.fold_in(terms))
+    def observe(self, terms: Mapping[str, int]) -> Observation:
+        """Return what is observed of a page, given as counts of its terms.
 
-    def observe_all(self, pages: Counts) -> NDArray[np.int64]:
-        """Return the cluster of each of many pages, (n_pages,)."""
-        return self.nearest_.predict(self.lsi_.transform(pages))
+        Its cluster, ``UNKNOWN`` where it has no known words; or where :attr:`observed` is
+        ``"shares"`` those of the clusters among its neighbours, (n_clusters,), zeros then.
+        """
+        point = self.lsi_.fold_in(terms)
+        if self.observed == "shares":
+            shares: NDArray[np.float64] = self.nearest_.shares(point[None])[0]
+            return shares
+        return self.nearest_.classify(point)
+
+    def observe_all(self, pages: Counts) -> NDArray[Any]:
+        """Return what is observed of many pages, (n_pages,) or (n_pages, n_clusters)."""
+        points = self.lsi_.transform(pages)
+        if self.observed == "shares":
+            return self.nearest_.shares(points)
+        return self.nearest_.predict(points)
 
     def to_model_file(self, **about: Any) -> ModelFile:
         """Return what :func:`~focusspider.models.modelfile.write_model` writes.
@@ -217,6 +235,8 @@ class UserModel:
         made.hmm_ = HopDistanceHMM.of(file, arrays)
         made.cluster_counts_ = arrays["cluster_counts"]
         n_clusters = len(made.cluster_counts_)
-        if made.nearest_.n_clusters_ > n_clusters or (made.cluster_counts_ < 0).any():
-            raise file.damaged(f"its pages are in more than {n_clusters} clusters, or fewer than 0")
+        if made.nearest_.n_clusters_ != n_clusters or (made.cluster_counts_ < 0).any():
+            raise file.damaged(
+                f"its pages are not in {n_clusters} clusters, or its counts are below 0"
+            )
         return made

@@ -35,18 +35,24 @@ def random_model(n_states: int, n_clusters: int, seed: int) -> HopDistanceHMM:
 
 
 def all_paths(
-    model: HopDistanceHMM, clusters: list[int], n: int
+    model: HopDistanceHMM, clusters: list[Any], n: int
 ) -> Iterator[tuple[tuple[int, ...], float]]:
     """Yield each sequence of n states, and its probability together with the clusters.
 
-    A page beyond the clusters, or with a negative one, is not observed.
+    A page beyond the clusters, or with a negative one, is not observed; where it is shares
+    of clusters, what it shows is the mean of them, weighted by the shares.
     """
     for path in product(range(model.n_states), repeat=n):
         probability = 1.0
         for t, state in enumerate(path):
             step = model.transitions_[path[t - 1], state] if t else model.start_[state]
-            shown = t < len(clusters) and clusters[t] >= 0
-            probability *= step * (model.emissions_[state, clusters[t]] if shown else 1.0)
+            probability *= step
+            if t < len(clusters) and isinstance(clusters[t], list):
+                if any(clusters[t]):
+                    shown = zip(clusters[t], model.emissions_[state], strict=True)
+                    probability *= sum(share * emission for share, emission in shown)
+            elif t < len(clusters) and clusters[t] >= 0:
+                probability *= model.emissions_[state, clusters[t]]
         yield path, probability
 
 
@@ -58,12 +64,17 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("observed", ["clusters", "shares"])
 @pytest.mark.parametrize(("n_states", "n_clusters", "n_pages", "seed"), CASES)
 def test_against_all_sequences_of_states(
-    n_states: int, n_clusters: int, n_pages: int, seed: int
+    n_states: int, n_clusters: int, n_pages: int, seed: int, observed: str
 ) -> None:
     model = random_model(n_states, n_clusters, seed)
-    clusters = np.random.default_rng(seed).integers(-1, n_clusters, size=n_pages)
+    rng = np.random.default_rng(seed)
+    clusters: NDArray[Any] = rng.integers(-1, n_clusters, size=n_pages)
+    if observed == "shares":
+        clusters = rng.multinomial(3, np.full(n_clusters, 1 / n_clusters), size=n_pages) / 3
+        clusters[n_pages // 2] = 0
     beliefs = model.filter(clusters)
     best = model.filter(clusters, mode="viterbi")
     for t in range(1, n_pages + 1):
@@ -192,6 +203,27 @@ def test_unknown_clusters_are_not_counted() -> None:
     model = HopDistanceHMM(n_states=2).fit(array(1, 0), array(-1, 0), array(2), n_clusters=2)
     assert_allclose(model.emissions_, [[2 / 3, 1 / 3], [1 / 2, 1 / 2]], rtol=1e-12)
     assert_allclose(model.transitions_[1], [2 / 3, 1 / 3], rtol=1e-12)
+
+
+def test_shares_of_one_cluster_are_that_cluster() -> None:
+    rng = np.random.default_rng(0)
+    states, clusters = rng.integers(5, size=60), rng.integers(-1, 6, size=60)
+    shares = np.zeros((60, 6))
+    shares[clusters >= 0] = np.eye(6)[clusters[clusters >= 0]]
+    lengths = np.full(12, 5)
+    whole = HopDistanceHMM().fit(states, clusters, lengths, n_clusters=6)
+    shared = HopDistanceHMM().fit(states, shares, lengths, n_clusters=6)
+    assert_allclose(shared.emissions_, whole.emissions_, rtol=1e-12)
+    assert_array_equal(shared.transitions_, whole.transitions_)
+    assert_allclose(shared.filter(shares), shared.filter(clusters), rtol=1e-12)
+    assert shared.log_prob(shares, lengths) == pytest.approx(shared.log_prob(clusters, lengths))
+
+
+def test_shares_are_counted_by_hand() -> None:
+    shares = np.array([[1 / 2, 1 / 2, 0], [1 / 4, 0, 3 / 4], [0, 0, 0], [0, 0, 1]])
+    model = HopDistanceHMM(n_states=2).fit(array(0, 0, 0, 1), shares, array(4), n_clusters=3)
+    expected = [[1.75 / 5, 1.5 / 5, 1.75 / 5], [1 / 4, 1 / 4, 2 / 4]]
+    assert_allclose(model.emissions_, expected, rtol=1e-12)
 
 
 def test_rows_sum_to_1() -> None:

@@ -79,6 +79,24 @@ def test_leaving_one_out_is_fitting_without_it(monkeypatch: pytest.MonkeyPatch) 
     assert NearestClusters().fit(points[:1], clusters[:1]).leave_one_out().tolist() == [UNKNOWN]
 
 
+def test_shares_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = NearestClusters(n_neighbors=4).fit(
+        at(0, 5, 10, 20, 80, 200), np.array([0, 2, 0, 1, 1, 3])
+    )
+    assert model.shares(at(0)).tolist() == [[2 / 4, 1 / 4, 1 / 4, 0]]
+    assert model.shares(at(165)).tolist() == [[0, 1 / 2, 0, 1 / 2]]  # at 80 and 200, no more
+    assert model.shares(np.zeros((1, 2))).tolist() == [[0, 0, 0, 0]]
+    assert model.shares(np.zeros((0, 2))).shape == (0, 4)
+    monkeypatch.setattr(nearest, "_CHUNK", 4)
+    left_out = model.leave_one_out_shares()
+    for left in range(6):
+        others = np.arange(6) != left
+        alone = NearestClusters(n_neighbors=4).fit(model.points_[others], model.clusters_[others])
+        expected = np.zeros(4)
+        expected[: alone.n_clusters_] = alone.shares(model.points_[left : left + 1])[0]
+        assert_array_equal(left_out[left], expected)
+
+
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     points, clusters = unit_rows(rng.standard_normal((30, 4))), rng.integers(3, size=30)

@@ -130,6 +130,25 @@ def test_emissions_of_what_the_neighbours_say() -> None:
     )
 
 
+def test_pages_observed_as_shares(tmp_path: Path) -> None:
+    model = UserModel(n_topics=10, k_max=4, n_neighbors=20, observed="shares")
+    model.fit(counts([*PAGES, {}]), np.append(LABELS, 1), edges=EDGES, random_state=rng())
+    shares = model.nearest_.leave_one_out_shares()
+    for state in range(5):
+        counted = shares[np.minimum(LABELS, 4) == state].sum(axis=0)
+        assert_allclose(model.hmm_.emissions_[state], (counted + 1) / 45, rtol=1e-12)
+    new = [page_about(topic, rng(8)) for topic in TOPICS]
+    found = model.observe_all(counts([*new, {}]))
+    assert_allclose(found.sum(axis=1), [1, 1, 1, 1, 1, 0], rtol=1e-12)
+    write_model(tmp_path / "hmm.npz", model.to_model_file())
+    again = UserModel.from_model_file(read_model(tmp_path / "hmm.npz", kind="hmm"))
+    for page, of_page in zip([*new, {}], found, strict=True):
+        assert_array_equal(model.observe(page), of_page)
+        assert_array_equal(again.observe(page), of_page)
+        assert_array_equal(again.hmm_.begin(of_page), model.hmm_.begin(of_page))
+    assert_array_equal(model.hmm_.begin(model.observe({})), model.hmm_.start_)
+
+
 def test_pages_without_words_are_in_no_cluster() -> None:
     pages = [*PAGES, {}, {}]
     states = np.concatenate([LABELS, [0, 1]])
@@ -168,7 +187,7 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"hmm_start": np.full(4, 1 / 4)}, "hmm_start has the shape"),
-        ({"nearest_clusters": np.full(200, 5)}, "in more than 5 clusters"),
+        ({"nearest_clusters": np.full(200, 5)}, "not in 5 clusters"),
         ({"nearest_clusters": np.full(200, -1)}, "each point has a cluster from 0 on"),
         ({"cluster_counts": np.zeros((4, 130), dtype=np.int64)}, "cluster_counts has the shape"),
     ],
