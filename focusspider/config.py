@@ -150,7 +150,9 @@ _TABLE = Kind(_parse_table, "a dictionary (a JSON object on the command line)")
 
 def _setting(default: Any, kind: Kind, unit: str, meaning: str) -> Any:
     return field(
-        default_factory=lambda: default, metadata={"setting": (kind, default, unit, meaning)}
+        default_factory=lambda: default,
+        repr=kind is not _SECRET,
+        metadata={"setting": (kind, default, unit, meaning)},
     )
 
 

@@ -177,3 +177,16 @@ def test_to_dict_is_json_safe_and_reads_back():
 )
 def test_folder_names(name, safe):
     assert is_folder_name(name) is safe
+
+
+def test_a_key_is_told_to_nobody() -> None:
+    config = FocusConfig.from_settings(Settings({"FOCUS_BACKLINKS_KEY": "secret-word"}))
+    assert config.backlinks_key == "secret-word"
+    assert "secret-word" not in repr(config)
+    assert config.to_dict()["FOCUS_BACKLINKS_KEY"] == "***"
+    assert FocusConfig().to_dict()["FOCUS_BACKLINKS_KEY"] is None
+    with pytest.raises(
+        SettingError, match=r"FOCUS_BACKLINKS_KEY = \*\*\* cannot be used"
+    ) as caught:
+        FocusConfig.from_settings(Settings({"FOCUS_BACKLINKS_KEY": ["secret-word"]}))
+    assert "secret" not in str(caught.value)
