@@ -108,19 +108,33 @@
     const page = document.documentElement;
     if (page?.namespaceURI !== HTML) return; // none yet, or a drawing
     if (!document.body && document.readyState === "loading") return;
+    watch.observe(document, { childList: true });
+    watch.observe(page, { childList: true });
     if (host.parentNode !== page) page.append(host);
     if (host.getAttribute("popover") !== "manual") host.setAttribute("popover", "manual");
     if (!host.matches(":popover-open")) host.showPopover();
   };
+  // A page may throw out what it does not know, and stop all timers. It is put back when that
+  // is seen, or the mouse moves; not more often than a page that does it again can bear.
+  let asked = -Infinity;
+  const again = () => {
+    if (performance.now() - asked < 200 || (host.isConnected && host.matches(":popover-open"))) return;
+    asked = performance.now();
+    put();
+  };
+  addEventListener("pointermove", again, true);
+  const watch = new MutationObserver(again);
   recorder.show = ({ on, pressed, text }) => {
     useful.disabled = !on;
     useful.setAttribute("aria-pressed", String(pressed));
     useful.textContent = pressed ? "✓ Useful" : "Useful";
     said.textContent = text;
   };
-  const timer = setInterval(put, 1000); // a page may throw out what it does not know
+  const timer = setInterval(put, 1000);
   recorder.remove = () => {
     clearInterval(timer);
+    watch.disconnect();
+    removeEventListener("pointermove", again, true);
     for (const type of HAND) removeEventListener(type, taken, true);
     host.remove();
   };
