@@ -108,8 +108,16 @@ class FocusMiddleware:
         urls = session.topic.target_urls
         if not urls:
             return True
-        assert self._crawler.engine is not None
-        await session.targets.fetch(self._crawler.engine, urls)
+        engine = self._crawler.engine
+        assert engine is not None
+        scrapys = self._scheduler() is None
+        if scrapys:  # its job directory may hold requests, whose pages can't be judged yet
+            engine.pause()
+        try:
+            await session.targets.fetch(engine, urls)
+        finally:
+            if scrapys:
+                engine.unpause()
         if not session.profile.targets:
             logger.error(
                 "None of the %d targets could be fetched: %s",

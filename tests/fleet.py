@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, f'<?xml version="1.0"?><urlset>{urls}</urlset>', "text/xml")
         elif path.startswith("/api/"):
             self._answer(200, json.dumps({"path": path}), "application/json")
+        elif path == "/late":
+            time.sleep(1)
+            self._answer(200, html("Late", text="pendulum clock"), "text/html")
         elif path == "/moved":
             self._answer(302, "", "text/html", Location="/clocks/7")
         elif path == "/cookies":

@@ -140,11 +140,16 @@ class TestSameItems:
     def test_in_scrapys_job_directory_no_page_has_a_parent_of_another_run(
         self, tmp_path: Path, shop: Shop
     ) -> None:
-        settings = f'{TOPIC}{SCRAPYS}JOBDIR = "{tmp_path / "job"}"\nCONCURRENT_REQUESTS = 1\n'
-        few = ("-s", "CLOSESPIDER_PAGECOUNT=5")
+        settings = f'{ADDON}{SCRAPYS}JOBDIR = "{tmp_path / "job"}"\n'
+        topic = tmp_path / "clocks.toml"  # what waits in the job directory waits for its target
+        topic.write_text(f'targets = ["{shop.url}/late"]\n')
+        settings += f'FOCUS_TOPIC = "{topic}"\n'
+        few = ("-s", "CLOSESPIDER_PAGECOUNT=5", "-s", "CONCURRENT_REQUESTS=1")
         begun = crawl(tmp_path / "begun", shop, settings, "follow", *few).pages()
-        rest = crawl(tmp_path / "rest", shop, settings, "follow").pages()
+        run = crawl(tmp_path / "rest", shop, settings, "follow")
+        rest, log = run.pages(), run.log
         assert len({page["url"] for page in begun + rest}) == 18
+        assert "Traceback" not in log
         for pages in (begun, rest):
             for n, page in enumerate(pages):
                 if page["parent"] is not None:
