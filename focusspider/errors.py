@@ -26,6 +26,7 @@ __all__ = [
     "RunFolderError",
     "SettingError",
     "TopicError",
+    "TrainingError",
     "UnknownNameError",
     "UnserializableError",
     "WebGraphError",
@@ -76,6 +77,10 @@ class CorpusError(FocusError, ValueError):
 
 class ModelFileError(FocusError, ValueError):
     """A learnt model cannot be used: give another file, or train again, as the message says."""
+
+
+class TrainingError(FocusError, ValueError):
+    """There is too little to learn from: collect more, as the message says."""
 
 
 class BacklinkError(FocusError, RuntimeError):

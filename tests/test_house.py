@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 ORDER = """
     errors priority registry keytable growing onemessage stats config
     urls hostile markup links stopwords text sites topicvalues topic page profile
-    linkgraph corpus webgraph relevance models strategies
+    linkgraph corpus webgraph relevance models strategies training
     frontier failures targets journal runfolder record items runreport session
     exactjson payload identity engine politeness scope leases checkpoint scheduler scoring
     reranking middleware robots retryafter
