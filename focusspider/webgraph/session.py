@@ -122,6 +122,10 @@ class BrowsingSession:
             return None
         return self._show(shown, document, move, top=False)
 
+    def leave(self, tab: Hashable) -> None:
+        """Let a tab show nothing: it is closed, or shows a page of the browser's own."""
+        self._tabs.pop(tab, None)
+
     def click(self, tab: Hashable, url: str, anchor: str = "", *, source: str = "") -> None:
         """Note that a link was clicked; this tab or another may show where it leads.
 

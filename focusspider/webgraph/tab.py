@@ -158,6 +158,7 @@ class Tab:
         self._queue.put_nowait(("end", None))
         with contextlib.suppress(asyncio.TimeoutError, asyncio.CancelledError):
             await asyncio.wait_for(self._worker, _SETTLE_SECONDS)
+        self._session.leave(self)
 
     async def remove(self) -> None:
         """Take the buttons out of what the tab shows."""
@@ -217,6 +218,10 @@ class Tab:
         before, self._url = self._url, url
         if arrival is None and url == before:
             return  # a fragment
+        self._note = ""
+        if not url.startswith(("http://", "https://")):
+            self._session.leave(self)
+            return
         entry, kind = await self._history(url)
         known, same = entry in self._entries, entry == self._entry
         self._entries.add(entry)
@@ -231,11 +236,9 @@ class Tab:
             return
         elif known:
             move, document = "history", Document(url, await self._dom(url))
-        elif url.startswith(("http://", "https://")):  # a script showed another page
+        else:  # a script showed another page
             await asyncio.sleep(_SETTLE_SECONDS)
             move, document = "link", Document(url, await self._dom(url))
-        else:
-            move, document = "typed", Document(url, None)
         reason = self._session.visit(self, document, move=move)
         self._note = f"Not recorded: {PASSED_OVER[reason]}." if reason else ""
 

@@ -85,6 +85,8 @@ def play(session: BrowsingSession, events: str) -> None:
         elif what == "click":
             link, _, source = name.partition(" in ")
             session.click(tab, url(link), f"clicked {link}", source=url(source) if source else "")
+        elif what == "leave":
+            session.leave(tab)
         elif what in {"useful", "useless"}:
             session.useful(tab, wanted=what == "useful")
         else:
@@ -122,6 +124,7 @@ SESSIONS = {
     "useful, taken back": ("typed 5, useful, useless", "5", "", ""),
     "useful again after taking back": ("typed 5, useful, useless, useful", "5", "", "5"),
     "nothing after submit": ("typed 4, submit, link 5, useful", "4", "", ""),
+    "a page of the browser's own is none": ("typed 5, leave, useful, typed 4", "5 4", "4>5", ""),
     "tabs": (
         "typed 1, a:link 2, b:link 3, a:link 4, useful, b:useful",
         "1 2 3 4",
