@@ -25,6 +25,8 @@ __all__ = ["PRIORS", "ContextGraph", "Layer"]
 #: What is believed of a page before it is read.
 PRIORS = ("uniform", "counted")
 
+_MOST = 10**12  # of a count in a file: sums of them stay whole
+
 
 class Layer(NamedTuple):
     """What a page is taken for.
@@ -278,11 +280,10 @@ class ContextGraph:
             raise file.damaged(
                 f"it has {len(made.layer_pages_)} layers, and n_layers={made.n_layers}"
             )
-        if (
-            (made.layer_counts_ < 0).any()
-            or (made.layer_pages_ < 0).any()
-            or not made.layer_pages_[0]
-        ):
-            raise file.damaged("what should be counts is below 0, or there are no targets")
+        for counts in (made.layer_counts_, made.layer_pages_):
+            if not 0 <= counts.min(initial=0) <= counts.max(initial=0) <= _MOST:
+                raise file.damaged(f"what should be counts is not from 0 to {_MOST}")
+        if not made.layer_pages_[0]:
+            raise file.damaged("it has learnt from no targets")
         made._estimate()
         return made

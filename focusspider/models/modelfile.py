@@ -228,7 +228,7 @@ def _packed(model: ModelFile) -> bytes:
         header[key] = dict(value) if isinstance(value, Mapping) else value
         if not isinstance(header[key], kind):
             raise ValueError(f"{key} of a model must be {kind.__name__}, got {value!r}")
-    text = json.dumps(header, sort_keys=True, allow_nan=False).encode()
+    text = json.dumps(header, sort_keys=True, allow_nan=False, default=_as_json).encode()
     if len(text) > MAX_HEADER or "header" in model.arrays:
         raise ValueError(f"a model has one header, of at most {MAX_HEADER} bytes, got {len(text)}")
     return pack_arrays({"header": np.frombuffer(text, dtype=np.uint8), **model.arrays})
@@ -319,3 +319,9 @@ def _header(packed: NDArray[Any], name: str) -> ModelFile:
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _as_json(value: object) -> object:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise ValueError(f"a model's header holds what JSON can, got {value!r}")

@@ -177,8 +177,9 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"idf": np.zeros(2)}, "idf has the shape"),
-        ({"layer_pages": np.zeros(2, dtype=np.int64)}, "there are no targets"),
-        ({"layer_counts": np.full((2, 3), -1)}, "what should be counts is below 0"),
+        ({"layer_pages": np.zeros(2, dtype=np.int64)}, "it has learnt from no targets"),
+        ({"layer_counts": np.full((2, 3), -1)}, "what should be counts is not from 0 to"),
+        ({"layer_pages": np.full(2, 2**62)}, "what should be counts is not from 0 to"),
         ({"terms_utf8": np.frombuffer(b"aabbb", dtype=np.uint8)}, "terms_utf8 and terms_ends"),
         (
             {

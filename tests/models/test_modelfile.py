@@ -163,6 +163,7 @@ def test_a_write_that_fails_leaves_what_was_there(
         ({"arrays": {f"a{n}": np.zeros(1) for n in range(100)}}, "101 arrays, and .* in 100 are"),
         ({"kind": 3}, "kind of a model must be str, got 3"),
         ({"metrics": {"loss": math.inf}}, "not JSON compliant"),
+        ({"metrics": {"when": {1, 2}}}, r"holds what JSON can, got \{1, 2\}"),
     ],
 )
 def test_what_cannot_be_written(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -360,3 +361,9 @@ def test_the_shapes_of_texts() -> None:
     assert model.take(text_shapes("t", 2)).keys() == {"t_utf8", "t_ends"}
     with pytest.raises(ModelFileError, match="t_ends has the shape"):
         model.take(text_shapes("t", 3))
+
+
+def test_numbers_of_numpy_are_written(tmp_path: Path) -> None:
+    metrics = {"loss": np.float32(0.5), "n": np.int64(3), "good": np.bool_(True)}
+    write_model(tmp_path / "m.npz", ModelFile(kind="crf", arrays={}, metrics=metrics))
+    assert read_model(tmp_path / "m.npz").metrics == {"loss": 0.5, "n": 3, "good": True}
