@@ -173,6 +173,12 @@ class FocusConfig:
         "Whether pages are judged and links scored; False: there is the frontier alone.",
     )
     topics_dir: Path = _setting(Path("topics"), _PATH, "", "Where a topic's name is looked up.")
+    models_dir: Path = _setting(
+        Path("models"),
+        _PATH,
+        "",
+        "Where the folders TOPIC of web graphs and learnt models are.",
+    )
     strategy: str | None = _setting(
         None,
         _TEXT,

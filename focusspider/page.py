@@ -63,6 +63,9 @@ class Page:
         In the order of the page, without those to the page itself.
     moved_from : tuple of str
         The URLs that redirected to the page, in their order.
+    pointing : str or None
+        Anchor of the link that the crawl followed to the page, None for a seed. It is set by
+        who has fetched the page: the request carries it.
     refused : Counter
         How many links were refused, by reason: those of
         :class:`~focusspider.urls.RefusedURLError`, and ``links`` for those beyond the
@@ -97,6 +100,7 @@ class Page:
         self.canonical = next((link.url for link in links if link.kind == "canonical"), None)
         self.refused: Counter[str] = Counter() if refused is None else refused
         self.moved_from = tuple(moved_from)
+        self.pointing: str | None = None
         self._key_of = key_of
         self._source_text = source_text
         self._analyzer = analyzer

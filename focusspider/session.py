@@ -126,17 +126,13 @@ class Session:
             self.strategy_name = config.strategy or DEFAULT_STRATEGY
             params, where = config.strategy_params, "FOCUS_STRATEGY"
         self.strategy_params = dict(params)
+        base_dir, models_dir = Path(topic.base_dir), config.models_dir / topic.name
         self.strategy = build_strategy(
-            self.strategy_name, params, base_dir=Path(topic.base_dir), where=where
+            self.strategy_name, params, base_dir=base_dir, models_dir=models_dir, where=where
         )
         spec = topic.relevance
-        self.relevance = build_relevance(
-            spec.kind,
-            spec.threshold,
-            spec.params,
-            base_dir=Path(topic.base_dir),
-            where=topic.place("relevance"),
-        )
+        judge = (spec.kind, spec.threshold, spec.params)
+        self.relevance = build_relevance(*judge, base_dir=base_dir, where=topic.place("relevance"))
         self.analyzer = Analyzer(topic.language)
         self.parser = PageParser(
             analyzer=self.analyzer,
@@ -238,13 +234,14 @@ class Session:
 
     def _visit(self, response: Response) -> Visit:
         page: Page | None = None
+        link: dict[str, Any] = response.meta.get(META) or {}
         try:
             page = self.parser.parse(response)
+            page.pointing = link.get("anchor")
             judgement = self.relevance.judge(page)
         except NotAPageError as error:
             self.stats.inc_value(stats.PAGE_NOT_HTML)
             judgement = Judgement(0.0, False, f"no page: {error}")
-        link: dict[str, Any] = response.meta.get(META) or {}
         parent = int(link.get("parent", 0))
         content = content_of(page, response.body)
         n, digest, first = self.record.add(response.url, parent, content, owner=response.request)

@@ -100,7 +100,7 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         config = FocusConfig.from_settings(self.settings)
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
-        out = Path(opts.out) if opts.out else Path("models") / topic.name / "graph.sqlite"
+        out = Path(opts.out) if opts.out else config.models_dir / topic.name / "graph.sqlite"
         if opts.export:
             _export(out, Path(opts.export))
             return

@@ -47,6 +47,7 @@ def build_strategy(
     params: Mapping[str, Any],
     *,
     base_dir: str | os.PathLike[str] | None = None,
+    models_dir: str | os.PathLike[str] | None = None,
     where: str = "",
 ) -> Strategy:
     """Build a strategy by its name, or by the import path of a class of one's own.
@@ -57,6 +58,8 @@ def build_strategy(
         Arguments of the strategy's constructor.
     base_dir
         What relative paths in ``params`` are relative to; None is the working directory.
+    models_dir
+        Where the models of the topic are, for strategies that learn before a crawl.
     where
         Where the user wrote them, for messages.
 
@@ -72,6 +75,5 @@ def build_strategy(
         return SettingError(f"{where}: {message}" if where else message)
 
     found = find("strategy", STRATEGIES, name, methods=_METHODS, error=error, where=where)
-    return build(
-        found, params, label=f"strategy {name!r}", error=error, given={"base_dir": base_dir}
-    )
+    given = {"base_dir": base_dir, "models_dir": models_dir}
+    return build(found, params, label=f"strategy {name!r}", error=error, given=given)
