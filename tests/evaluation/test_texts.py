@@ -90,6 +90,33 @@ def test_crawls_of_one_scope_share_them_and_who_needs_none_has_none(tmp_path: Pa
     assert not (tmp_path / "none/texts").exists()
 
 
+def test_tables_are_the_same_where_strategies_learn_and_reorder(tmp_path: Path) -> None:
+    learning = """strategies = [
+      { name = "shark-search-okapi", corpus = "{texts.all}" },
+      { name = "backlink", rerank_every = 1 },
+      { name = "pagerank", rerank_every = 1 },
+      { name = "hcla", rerank_every = 1, k = 2, corpus = "{texts.all}" },
+      { name = "plsi-phits", rerank_every = 1, k = 2, corpus = "{texts.all}" },
+    ]
+
+    [texts.all]
+    """
+    text = BENCHMARK.replace('strategies = ["breadth-first", "dom"]', learning)
+    path = web(tmp_path, text)
+    for out in ("one", "two"):
+        texts(path, tmp_path / out)
+    written = [
+        file.relative_to(tmp_path / "one")
+        for kind in ("tables/*", "texts/*", "crawls/clocks/*/crawl.jsonl", "curves.json")
+        for file in (tmp_path / "one").glob(kind)
+        if file.stem != "cost"
+    ]
+    assert len(written) == 9 + 1 + 6 + 1
+    for name in written:
+        one, two = ((tmp_path / out / name).read_bytes() for out in ("one", "two"))
+        assert one == two, name
+
+
 def test_where_nothing_is_left_to_learn_from(tmp_path: Path) -> None:
     evaluation = Evaluation(load_benchmark(write(tmp_path, LEARNING)), Options(out=tmp_path / "o"))
     with pytest.raises(BenchmarkError, match="crawl clocks: no page of the corpus is left"):
