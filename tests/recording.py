@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
 
 SECONDS = 30.0
 
@@ -76,10 +76,12 @@ class Recording:
         return self.context.pages[-1]
 
     def press(self, name: str, tab: Page | None = None) -> None:
-        """Move the mouse to a button, which only a debugger finds, and click."""
+        """Move the mouse to a button, which only a debugger finds, and click, when it can be."""
         tab = tab or self.page
-        node = self.button(name, tab)
-        assert node is not None, f"there is no button {name}"
+        end = time.monotonic() + SECONDS
+        while (node := self.button(name, tab)) is None or "disabled" in node:
+            assert time.monotonic() < end, f"there is no button {name} to press: {node}"
+            time.sleep(0.05)
         box = node["box"]
         tab.mouse.click((box[0] + box[4]) / 2, (box[1] + box[5]) / 2)
 
@@ -87,15 +89,22 @@ class Recording:
         """Return a button's attributes and its box; None where there is none."""
         tab = tab or self.page
         cdp = tab.context.new_cdp_session(tab)
-        waiting = [cdp.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]]
-        for node in waiting:
-            waiting += [*node.get("children", ()), *node.get("shadowRoots", ())]
-            listed = node.get("attributes", [])
-            attributes = dict(zip(listed[::2], listed[1::2], strict=True))
-            if node["nodeName"].upper() == "BUTTON" and attributes.get("class") == name:
-                model = cdp.send("DOM.getBoxModel", {"nodeId": node["nodeId"]})["model"]
-                return attributes | {"box": model["content"]}
-        return None
+        node = part(cdp, name)
+        if node is None:
+            return None
+        model = cdp.send("DOM.getBoxModel", {"nodeId": node["nodeId"]})["model"]
+        return node["named"] | {"box": model["content"]}
+
+    def until_said(self, text: str) -> None:
+        """Wait until a text is below the buttons."""
+        end = time.monotonic() + SECONDS
+        said = ""
+        while text not in said:
+            assert time.monotonic() < end, said
+            with contextlib.suppress(Exception):  # while a document takes another's place
+                node = part(self.context.new_cdp_session(self.page), "said")
+                said = "".join(one["nodeValue"] for one in node["children"]) if node else ""
+            time.sleep(0.05)
 
     def until(self, test: Callable[[WebGraph], object]) -> None:
         """Wait until the graph on disk is as it should be."""
@@ -135,6 +144,18 @@ class Recording:
         """Press Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
         return self.ended()
+
+
+def part(cdp: CDPSession, name: str) -> dict[str, Any] | None:
+    """Return a part of the buttons by its class, as only a debugger finds it."""
+    waiting = [cdp.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]]
+    for node in waiting:
+        waiting += [*node.get("children", ()), *node.get("shadowRoots", ())]
+        listed = node.get("attributes", [])
+        named = dict(zip(listed[::2], listed[1::2], strict=True))
+        if named.get("class") == name:
+            return node | {"named": named}
+    return None
 
 
 def short(url: str) -> str:

@@ -144,6 +144,6 @@
     return kind + document.documentElement.outerHTML.replace(own, "");
   };
   put();
-  addEventListener("DOMContentLoaded", () => { put(); tell({ do: "ready" }); }, true);
-  if (document.readyState !== "loading") { put(); tell({ do: "ready" }); }
+  addEventListener("DOMContentLoaded", put, true);
+  tell({ do: "ready" });
 })

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Arrival", "Buttons", "Tab"]
 
-_BODY_SECONDS = 15.0  # that a body may take to come whole
+_BODY_SECONDS = 10.0  # that a body may take to come whole
 _SETTLE_SECONDS = 1.0  # before a page is read that a script made
 #: What may be a page.
 _TEXT = ("text/", "application/xhtml", "application/xml")
@@ -128,9 +128,10 @@ class Tab:
         self._entry = 0
         self._url = ""
         self._frames: set[Frame] = set()  # of framesets
+        self._left: list[str] = []  # documents that led on at once, as redirects do
         self._note = ""
         self._attached = asyncio.Event()
-        page.on("framenavigated", lambda frame: self._put("shown", frame))
+        page.on("framenavigated", self._navigated)
         self._worker = asyncio.ensure_future(self._work(failed))
 
     async def attach(self) -> None:
@@ -150,7 +151,7 @@ class Tab:
                 {"source": buttons.source, "worldName": buttons.world, "runImmediately": True},
             )
         if page.url not in {"", "about:blank"}:
-            self._put("shown", page.main_frame)  # it may have come before there was who listens
+            self._navigated(page.main_frame)  # it may have come before there was who listens
         self._attached.set()
 
     async def close(self) -> None:
@@ -166,6 +167,9 @@ class Tab:
         if self._cdp is not None:
             with contextlib.suppress(Exception):
                 await self._cdp.detach()
+
+    def _navigated(self, frame: Frame) -> None:
+        self._put("shown", (frame, _plain(frame.url)))
 
     def _put(self, what: str, about: Any) -> None:
         self._queue.put_nowait((what, about))
@@ -201,29 +205,30 @@ class Tab:
             url, anchor, source = (str(about[key]) for key in ("url", "anchor", "source"))
             session.click(self, url, anchor, source=source)
         else:
-            if what == "shown":
-                await self._shown(about)
-            elif what in {"useful", "useless"}:
+            if what == "shown" and not await self._shown(*about):
+                return
+            if what in {"useful", "useless"}:
                 session.useful(self, wanted=what == "useful")
             await self._show()
 
-    async def _shown(self, frame: Frame) -> None:
-        """Take what a frame shows now: a new document, or another place in its history."""
-        url = _plain(frame.url)
+    async def _shown(self, frame: Frame, url: str) -> bool:
+        """Take what a frame showed, a new document or another place in its history.
+
+        Returns whether it is anything to the session.
+        """
         arrival = self._arrived(frame, url)
         if frame.parent_frame is not None:
-            if arrival is not None:
-                await self._frame(frame, arrival)
-            return
+            return arrival is not None and await self._frame(frame, arrival)
+        if arrival is None and (url == self._url or url != _plain(frame.url)):
+            return False  # a fragment, or what a script has shown and taken away
         before, self._url = self._url, url
-        if arrival is None and url == before:
-            return  # a fragment
         self._note = ""
         if not url.startswith(("http://", "https://")):
             self._session.leave(self)
-            return
+            return True
         entry, kind = await self._history(url)
-        known, same = entry in self._entries, entry == self._entry
+        same = entry == self._entry
+        known = entry in self._entries and not same
         self._entries.add(entry)
         self._entry = entry
         if arrival is not None:
@@ -231,16 +236,23 @@ class Tab:
             document = await arrival.document()
             if document.body is None and arrival.is_text:
                 document = document._replace(body=await self._dom(url))
+                if document.body is None and await self._is_replaced(url):
+                    self._left += [*document.moved_from, url]
+                    return False
         elif same and before:  # a script gave the page another URL
             self._session.redirect(url, before)
-            return
+            return False
         elif known:
             move, document = "history", Document(url, await self._dom(url))
         else:  # a script showed another page
             await asyncio.sleep(_SETTLE_SECONDS)
             move, document = "link", Document(url, await self._dom(url))
+        if move == "link":
+            document = document._replace(moved_from=[*self._left, *document.moved_from])
+        self._left = []
         reason = self._session.visit(self, document, move=move)
         self._note = f"Not recorded: {PASSED_OVER[reason]}." if reason else ""
+        return True
 
     def _arrived(self, frame: Frame, url: str) -> Arrival | None:
         """Return the document that a frame shows, the last to come of its URL."""
@@ -251,25 +263,36 @@ class Tab:
                 return arrival
         return None
 
-    async def _frame(self, frame: Frame, arrival: Arrival) -> None:
+    async def _frame(self, frame: Frame, arrival: Arrival) -> bool:
         if frame not in self._frames and not self._session.is_framed(arrival.url):
             arrival.drop()
-            return  # an iframe: a part of its page
+            return False  # an iframe: a part of its page
         self._frames.add(frame)
         self._session.frame(self, await arrival.document())
+        return True
 
     async def _history(self, url: str) -> tuple[int, str]:
-        """Return the number and the kind of the entry that the tab's history is at."""
+        """Return the number and the kind of the entry that a URL has in the tab's history."""
         for _ in range(_TRIES):
-            if self._cdp is None:
-                break
-            with contextlib.suppress(Exception):  # not while the tab changes its process
-                history = await self._cdp.send("Page.getNavigationHistory")
-                entry = history["entries"][history["currentIndex"]]
+            entries = await self._entries_now()
+            for entry in entries:
                 if _plain(entry["url"]) == url:
                     return int(entry["id"]), str(entry["transitionType"])
             await asyncio.sleep(0.1)
         return -1, "link"
+
+    async def _is_replaced(self, url: str) -> bool:
+        """Return whether a document has led on by itself: its history does not hold it any more."""
+        entries = await self._entries_now()
+        return bool(entries) and all(_plain(entry["url"]) != url for entry in entries)
+
+    async def _entries_now(self) -> list[dict[str, Any]]:
+        """Return the tab's history, the entry that it is at first; nothing where it is gone."""
+        if self._cdp is not None:
+            with contextlib.suppress(Exception):  # not while the tab changes its process
+                history = await self._cdp.send("Page.getNavigationHistory")
+                return [history["entries"][history["currentIndex"]], *history["entries"][::-1]]
+        return []
 
     async def _dom(self, url: str) -> str | None:
         """Return the document as scripts have made it, without the buttons."""

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from focusspider.errors import WebGraphError
 from focusspider.page import PageParser
+from focusspider.replay.sample import sample_web
+from focusspider.replay.server import ReplayServer
 from focusspider.text import Analyzer
-from focusspider.webgraph import WebGraph, harfile
+from focusspider.webgraph import GraphEdge, WebGraph, harfile
 from focusspider.webgraph.har import HarReport, import_har, listed_urls
 from focusspider.webgraph.session import BrowsingSession
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from playwright.sync_api import Browser
 
 SITE = "http://web.example/"
 PAGE = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -352,3 +357,38 @@ def test_a_wrong_list_says_where(tmp_path: Path, content: bytes | None, message:
         listed_urls(path)
     assert message in str(caught.value)
     assert len(str(caught.value)) < 300 + len(str(path))
+
+
+def test_a_file_that_chromium_saved(
+    session: BrowsingSession, tmp_path: Path, browser: Browser
+) -> None:
+    town, framed = "http://www.thornby.example/", "http://members.freepages.example/~tickover/"
+    accented = "http://members.freepages.example/~lantern/facades-and-facon-french-clocks.htm"
+    with ReplayServer(sample_web(), 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        context = browser.new_context(
+            proxy={"server": server.url}, record_har_path=tmp_path / "s.har"
+        )
+        tab = context.new_page()
+        tab.goto(f"{town}old/home")  # is moved
+        tab.click("text=Visitors")
+        tab.wait_for_load_state()
+        tab.go_back()
+        tab.goto(framed)
+        tab.frames[1].click("text=Cuckoo")
+        tab.wait_for_timeout(300)
+        tab.goto(accented)  # says its charset in the page alone
+        context.close()
+        server.shutdown()
+    report = import_har(tmp_path / "s.har", session, [f"{framed}cuckoo.htm", f"{town}old/home"])
+    graph = session.graph
+    assert report.unknown == ()
+    assert report.passed_over == {}
+    frames = [f"{framed}menu.htm", f"{framed}carriage.htm", f"{framed}cuckoo.htm"]
+    assert {one.url for one in graph.pages()} == {town, f"{town}visitors/", *frames, accented}
+    assert set(graph.resolved(framed)) == set(frames[:2])
+    assert graph.targets() == (town, frames[2])
+    stored = sample_web().get(accented)
+    assert stored is not None
+    assert graph.html(accented) == stored.body.decode("windows-1252")
+    assert GraphEdge(town, f"{town}visitors/", "Visitors") in list(graph.edges())
