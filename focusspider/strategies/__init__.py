@@ -9,8 +9,10 @@ from focusspider.registry import build, find
 from focusspider.strategies.backlink import Backlink
 from focusspider.strategies.best_first import BestFirst
 from focusspider.strategies.breadth_first import BreadthFirst
+from focusspider.strategies.context_graph import ContextGraph
 from focusspider.strategies.dom import Dom
 from focusspider.strategies.hcla import Hcla
+from focusspider.strategies.hmm import Hmm
 from focusspider.strategies.hub_seeking import HubSeeking
 from focusspider.strategies.pagerank import PageRank
 from focusspider.strategies.plsi_phits import PlsiPhits
@@ -37,6 +39,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "pagerank": PageRank,
     "hcla": Hcla,
     "plsi-phits": PlsiPhits,
+    "context-graph": ContextGraph,
+    "hmm": Hmm,
 }
 
 _METHODS = ("needs", "start", "score", "observe", "rerank")

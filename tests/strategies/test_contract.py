@@ -24,9 +24,17 @@ from focusspider.relevance.base import Judgement
 from focusspider.strategies import STRATEGIES, build_strategy
 from focusspider.strategies.base import LinkScores, Reranking, Strategy
 from tests.pages import page, profile
+from tests.strategies.tinymodels import FOLDER
 
 #: A folder of texts, which is there for all tests of this project.
 CORPUS = str(Path(__file__).resolve().parents[2] / "topics" / "examples")
+
+
+def learnt(name: str) -> str:
+    """Return the path of a tiny model, for a strategy that cannot be built without one."""
+    return str(FOLDER / f"{name}.npz")
+
+
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "best-first": [{"against": "keywords"}, {"against": "targets"}],
     "dom": [{}, {"alpha": 0.0}, {"alpha": 1.0}],
@@ -35,6 +43,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "shark-search-okapi": [{}, {"k1": 0.0, "b": 0.0}, {"corpus": CORPUS}],
     "hcla": [{}, {"anchors": True}, {"svd": "update"}, {"k": 1, "n_terms": 1}, {"corpus": CORPUS}],
     "plsi-phits": [{}, {"anchors": True}, {"k": 1}, {"alpha": 0.0}, {"corpus": CORPUS}],
+    "context-graph": [{"model": learnt("context-graph")}],
+    "hmm": [{"model": learnt("hmm")}, {"model": learnt("hmm"), "mode": "viterbi"}],
 }
 CASES = [(name, params) for name in STRATEGIES for params in VARIANTS.get(name, [{}])]
 EVERY_CASE = pytest.mark.parametrize(
@@ -292,7 +302,7 @@ def test_an_unknown_parameter_is_refused_and_the_known_ones_are_listed(name: str
         build_strategy(name, {"no_such": 1}, where="test.toml: strategy")
     message = str(caught.value)
     assert message.startswith(f"test.toml: strategy: strategy {name!r} has no parameter 'no_such'")
-    for known in set(parameters(STRATEGIES[name])) - {"base_dir"}:  # not the user's to give
+    for known in set(parameters(STRATEGIES[name])) - {"base_dir", "models_dir"}:  # not the user's
         assert known in message
 
 

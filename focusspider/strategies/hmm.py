@@ -1,0 +1,104 @@
+"""HMM: a link is worth what a hidden Markov model believes of where it leads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from focusspider.models.hmm import MODES
+from focusspider.models.user_model import UserModel
+from focusspider.priority import BELIEF_BITS, PRIORITY_BITS, belief_priorities
+from focusspider.registry import check_choice
+from focusspider.strategies.base import BaseStrategy, LinkScores
+from focusspider.strategies.learnt import check_language, learnt_model
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from focusspider.page import Page
+    from focusspider.profile import TopicProfile
+    from focusspider.strategies.base import State
+
+__all__ = ["Hmm"]
+
+#: Components of a belief that a priority has room for.
+_COMPONENTS = PRIORITY_BITS // BELIEF_BITS
+
+
+class Hmm(BaseStrategy):
+    """Gives each link the belief about the state of the page that it leads to.
+
+    Liu, Janssen and Milios (2005, sections 3.3 and 4). A page shows the cluster of its
+    nearest neighbours in the latent space of the training pages. With it, and with the
+    belief of its parent, which its request carries, it has a belief α over hop distances
+    (eq. 7); from it follows that of its children, which are not seen (eq. 8)::
+
+        α(s_j, t)    = b[j, c_t] Σ_i α(s_i, t-1) a[i, j], normalised
+        α'(s_j, t+1) = Σ_i α(s_i, t) a[i, j]
+
+    All links of a page share the priority of (P(T0), …, P(Tn-1)), in the order of the
+    papers: P(T0) first, and where it is the same to 0.001, P(T1), and so on. Of a model
+    with more than five states the first five count.
+
+    The state of a request is the belief α of the page that has the link.
+
+    Parameters
+    ----------
+    model : path, optional
+        The model file, relative to the topic file; ``hmm.npz`` in the topic's folder of
+        models if not given.
+    mode : {"marginal", "viterbi"}
+        Whether beliefs are summed over the states before, or are of the best of them.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"terms", "model"})
+
+    def __init__(
+        self,
+        *,
+        model: str | os.PathLike[str] | None = None,
+        mode: str = "marginal",
+        base_dir: str | os.PathLike[str] | None = None,
+        models_dir: str | os.PathLike[str] | None = None,
+    ) -> None:
+        check_choice("mode", mode, MODES)
+        self.model = model
+        self.mode = mode
+        self.base_dir = base_dir
+        self.models_dir = models_dir
+        self._file = learnt_model("hmm", model, base_dir=base_dir, models_dir=models_dir)
+        self._learnt = UserModel.from_model_file(self._file)
+
+    def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:  # noqa: ARG002
+        """Look whether the model is of the topic's language."""
+        check_language(self._file, profile)
+
+    def score(self, page: Page, state: State | None) -> LinkScores:
+        """Give every link what is believed of the page's children."""
+        hmm = self._learnt.hmm_
+        observed = self._learnt.observe(page.terms)
+        before = _belief(state, hmm.n_states)
+        if before is None:
+            belief = hmm.begin(observed)
+        else:
+            belief = hmm.follow(before, observed, mode=self.mode)
+        children = hmm.ahead(belief, mode=self.mode)
+        n_links = len(page.links)
+        parts = {f"T{j}": np.full(n_links, p) for j, p in enumerate(children.tolist())}
+        if isinstance(observed, int):
+            parts["cluster"] = np.full(n_links, float(observed))
+        priority = belief_priorities(children[:_COMPONENTS])[0]
+        return LinkScores(np.full(n_links, priority), tuple(belief.tolist()), parts)
+
+
+def _belief(state: State | None, n_states: int) -> NDArray[np.float64] | None:
+    """Return the belief that a request carries; None where it is that of no such model."""
+    belief = np.asarray(state if state is not None else (), dtype=np.float64)
+    sound = belief.shape == (n_states,) and np.isfinite(belief).all() and (belief >= 0).all()
+    if not sound or not belief.any():
+        return None
+    normalised: NDArray[np.float64] = belief / belief.sum()
+    return normalised
