@@ -15,11 +15,9 @@ from focusspider.errors import SettingError
 from focusspider.webgraph.chromium import LAUNCH_ARGS, find_chromium
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from playwright.async_api import BrowserContext
-
-    from focusspider.config import FocusConfig
 
 __all__ = ["connected", "launched", "stored_web"]
 
@@ -27,15 +25,15 @@ _CLOSE_SECONDS = 10.0  # after which a browser that does not end is left to itse
 
 
 @contextlib.contextmanager
-def stored_web(config: FocusConfig) -> Iterator[str | None]:
+def stored_web(replay: Sequence[str]) -> Iterator[str | None]:
     """Serve what ``FOCUS_REPLAY`` names; give the address of the proxy, None where it is unset."""
-    if not config.replay:
+    if not replay:
         yield None
         return
     from focusspider.replay import open_archive
     from focusspider.replay.server import ReplayServer
 
-    with ReplayServer(open_archive(config.replay), 0) as server:
+    with ReplayServer(open_archive(replay), 0) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:

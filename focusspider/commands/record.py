@@ -145,7 +145,7 @@ async def _recorded(
     from focusspider.webgraph.recorder import Recorder
 
     recorder = Recorder(session)
-    with stored_web(config) as proxy:
+    with stored_web(() if opts.cdp else config.replay) as proxy:
         browser = (
             connected(opts.cdp)
             if opts.cdp
