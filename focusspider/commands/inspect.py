@@ -1,0 +1,101 @@
+"""``scrapy focus-inspect``: what a model has learnt, for people."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from focusspider.errors import FocusError, ModelFileError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from focusspider.inspection.sections import Inspection
+
+__all__ = ["Command"]
+
+
+class Command(ScrapyCommand):
+    """Show what a model has learnt."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
+
+    def syntax(self) -> str:
+        """Return how the command is called."""
+        return "[options] MODEL"
+
+    def short_desc(self) -> str:
+        """Return what the command does, in a line."""
+        return "Show what a trained model has learnt"
+
+    def long_desc(self) -> str:
+        """Return what the command does."""
+        return (
+            "Show what a model file has learnt, such as models/TOPIC/hmm.npz: of hmm the "
+            "transitions, emissions, priors and the words of each cluster; of memm and crf the "
+            "strongest features of each state and transition; of context-graph the words of "
+            "each layer; and of each its topic, date, training data, measures and parameters. "
+            "As text, or with --html as a page that needs no server and no network."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Take where the page goes, and how much is listed."""
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--html", metavar="FILE", help="write a page instead of text")
+        add("--words", metavar="N", type=int, default=30,
+            help="how many words or features of each list (30)")  # fmt: skip
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Show the model; or what is wrong in one line, with the exit status 2."""
+        if len(args) != 1:
+            raise UsageError("name one model file, such as models/TOPIC/hmm.npz")
+        if not 1 <= opts.words <= 1000:
+            raise UsageError(f"--words is a number from 1 to 1000, got {opts.words}")
+        try:
+            found = _inspected(Path(args[0]), opts.words)
+            if opts.html:
+                _write(found, Path(opts.html))
+            else:
+                _print(found)
+        except FocusError as error:
+            from focusspider.inspection.text import printable
+
+            print(f"scrapy focus-inspect: {printable(str(error))}", file=sys.stderr)
+            self.exitcode = 2
+
+
+def _inspected(path: Path, n: int) -> Inspection:
+    # here, since every call of scrapy loads every command
+    from focusspider.inspection import inspect_model
+
+    if path.is_dir():
+        held = ", ".join(sorted(str(file) for file in path.glob("*.npz"))[:10])
+        holds = f"it holds {held}; name one of these" if held else "name a file"
+        raise ModelFileError(f"{path} is a folder, and a model is a file: {holds}")
+    return inspect_model(path, n)
+
+
+def _write(found: Inspection, path: Path) -> None:
+    from focusspider.inspection.page import as_page
+    from focusspider.report.document import write_page
+
+    write_page(path, as_page(found))
+    print(path)
+
+
+def _print(found: Inspection) -> None:
+    from focusspider.inspection.text import as_text
+
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        print(as_text(found).encode(encoding, "replace").decode(encoding), flush=True)
+    except BrokenPipeError:  # it was piped into a pager or head that has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
