@@ -102,6 +102,10 @@
     if (event.type === "mousedown") event.preventDefault(); // the page keeps its focus
     if (event.type === "click") act(event);
   };
+  // What is outside of a modal dialog cannot be pressed while that is open.
+  const home = () =>
+    [...document.querySelectorAll("dialog:modal")].at(-1) ?? document.documentElement;
+  const isPut = () => host.isConnected && host.parentNode === home() && host.matches(":popover-open");
   const put = () => {
     for (const type of HAND) addEventListener(type, taken, true);
     listen();
@@ -110,7 +114,8 @@
     if (!document.body && document.readyState === "loading") return;
     watch.observe(document, { childList: true });
     watch.observe(page, { childList: true });
-    if (host.parentNode !== page) page.append(host);
+    if (isPut()) return;
+    home().append(host);
     if (host.getAttribute("popover") !== "manual") host.setAttribute("popover", "manual");
     if (!host.matches(":popover-open")) host.showPopover();
   };
@@ -118,7 +123,7 @@
   // is seen, or the mouse moves; not more often than a page that does it again can bear.
   let asked = -Infinity;
   const again = () => {
-    if (performance.now() - asked < 200 || (host.isConnected && host.matches(":popover-open"))) return;
+    if (performance.now() - asked < 200 || isPut()) return;
     asked = performance.now();
     put();
   };
