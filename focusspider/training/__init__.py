@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from focusspider.errors import SettingError
 from focusspider.registry import build, find
+from focusspider.training.context_graph import ContextGraphTrainer
+from focusspider.training.hmm import HmmTrainer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["TRAINERS", "build_trainer"]
 
 #: Every trainer by the name of its strategy.
-TRAINERS: dict[str, type[Trainer]] = {}
+TRAINERS: dict[str, type[Trainer]] = {
+    "context-graph": ContextGraphTrainer,
+    "hmm": HmmTrainer,
+}
 
 
 def build_trainer(name: str, params: Mapping[str, Any], *, where: str = "") -> Trainer:
