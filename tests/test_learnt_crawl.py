@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -141,3 +142,16 @@ def test_a_missing_model_stops_before_the_first_request(tmp_path: Path) -> None:
     assert f"there is no {tmp_path}/none/sample/hmm.npz" in done.log
     assert "scrapy focus-train" in done.log
     assert done.folder is None
+
+
+def test_what_the_docs_show_of_the_model_is_what_is_shown(models: Path) -> None:
+    text = (ROOT / "docs/training.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"\$ scrapy focus-inspect (\S+) --words 6\n(.*?)```", text, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "focus-inspect", "sample/hmm.npz", "--words", "6"],
+        cwd=models, check=True, timeout=60, capture_output=True, text=True,
+    )  # fmt: skip
+    assert block[0] == "models/sample/hmm.npz"
+    shown = [line for line in block[1].splitlines() if line != "…"]
+    assert len(shown) > 10
+    assert set(shown) <= set(done.stdout.splitlines())

@@ -1,0 +1,26 @@
+"""What the page on training says of the trainers is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from focusspider.registry import parameters
+from focusspider.training import TRAINERS
+
+TRAINING = Path(__file__).resolve().parents[2] / "docs" / "training.md"
+HEADINGS = {"hmm": "HMM", "context-graph": "Context graph"}
+
+
+@pytest.mark.parametrize("name", HEADINGS)
+def test_each_parameter_is_documented_with_its_default(name: str) -> None:
+    text = TRAINING.read_text(encoding="utf-8")
+    section = text.split(f"\n## {HEADINGS[name]}\n")[1].split("\n## ")[0]
+    found = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", section, re.MULTILINE)
+    expected = [
+        (parameter.name, repr(parameter.default).replace("'", '"'))
+        for parameter in parameters(TRAINERS[name]).values()
+    ]
+    assert found == expected
