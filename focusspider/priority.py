@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BELIEF_BITS",
+    "BELIEF_COMPONENTS",
     "FIRST",
     "LEVELS",
     "PRIORITY_BITS",
@@ -37,6 +38,8 @@ PRIORITY_BITS = 50
 PRIORITY_MAX: int = 2**PRIORITY_BITS - 1
 #: Bits of one component of a belief vector: 1000 steps of 1/1000 fit into 10 bits.
 BELIEF_BITS = 10
+#: Components that there is room for.
+BELIEF_COMPONENTS = PRIORITY_BITS // BELIEF_BITS
 #: How many distinct priorities Scrapy's own queues are given: they keep a queue for each.
 LEVELS = 64
 #: What comes before every link is here or above: room for the user's priorities 0 to 2^20 - 1.
@@ -74,14 +77,13 @@ def belief_priorities(beliefs: ArrayLike) -> NDArray[np.int64]:
     True
     """
     matrix = np.atleast_2d(np.asarray(beliefs, dtype=np.float64))  # (n, k)
-    components = PRIORITY_BITS // BELIEF_BITS
-    if matrix.shape[1] > components:
+    if matrix.shape[1] > BELIEF_COMPONENTS:
         raise ValueError(
-            f"a belief vector has at most {components} components, got {matrix.shape[1]}"
+            f"a belief vector has at most {BELIEF_COMPONENTS} components, got {matrix.shape[1]}"
         )
     steps = np.rint(np.clip(np.nan_to_num(matrix, nan=0.0), 0.0, 1.0) * 1000).astype(np.int64)
     packed = np.zeros(len(matrix), dtype=np.int64)
-    for column in range(components):
+    for column in range(BELIEF_COMPONENTS):
         packed <<= BELIEF_BITS
         if column < steps.shape[1]:
             packed |= steps[:, column]

@@ -8,7 +8,7 @@ import numpy as np
 
 from focusspider.models.hmm import MODES
 from focusspider.models.user_model import UserModel
-from focusspider.priority import BELIEF_BITS, PRIORITY_BITS, belief_priorities
+from focusspider.priority import BELIEF_COMPONENTS, belief_priorities
 from focusspider.registry import check_choice
 from focusspider.strategies.base import BaseStrategy, LinkScores
 from focusspider.strategies.learnt import check_language, learnt_model
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from focusspider.strategies.base import State
 
 __all__ = ["Hmm"]
-
-#: Components of a belief that a priority has room for.
-_COMPONENTS = PRIORITY_BITS // BELIEF_BITS
-
 
 class Hmm(BaseStrategy):
     """Gives each link the belief about the state of the page that it leads to.
@@ -90,7 +86,7 @@ class Hmm(BaseStrategy):
         parts = {f"T{j}": np.full(n_links, p) for j, p in enumerate(children.tolist())}
         if isinstance(observed, int):
             parts["cluster"] = np.full(n_links, float(observed))
-        priority = belief_priorities(children[:_COMPONENTS])[0]
+        priority = belief_priorities(children[:BELIEF_COMPONENTS])[0]
         return LinkScores(np.full(n_links, priority), tuple(belief.tolist()), parts)
 
 

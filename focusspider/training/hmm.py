@@ -10,6 +10,7 @@ import numpy as np
 
 from focusspider.models.hmm import STARTS
 from focusspider.models.user_model import UserModel
+from focusspider.priority import BELIEF_COMPONENTS, belief_priorities
 from focusspider.registry import check_choice, check_share
 from focusspider.training.base import Trained
 from focusspider.training.collection import (
@@ -52,13 +53,14 @@ class HmmTrainer:
     that links lead to (no. 3).
 
     Measures are of a share of the pages that is held out; the model that is kept has
-    learnt from all. Paths are drawn through the whole graph; where one goes on from a page
-    that is held out by a link that no path before had, the belief about the next page, before
-    it is seen, is compared with its state: how often that is the most likely one,
-    ``held_out_accuracy``, and the mean natural logarithm of its probability,
-    ``held_out_log_likelihood``. ``guessed_accuracy`` and ``guessed_log_likelihood`` are those
-    of one who knows nothing but how often links lead to each state. Pages that are not held
-    out show what they would if they were new.
+    learnt from all. Paths are drawn through the whole graph, and pages that are not held out
+    show what they would if they were new. How often the state of a page is the one that is
+    believed most, once it is seen, is ``held_out_accuracy``, and the mean natural logarithm
+    of what is believed of it ``held_out_log_likelihood``; ``guessed_accuracy`` and
+    ``guessed_log_likelihood`` are those of one who knows nothing but how many pages are in
+    each state. ``held_out_order`` is about the links of these pages: of two that lead to
+    pages in different states, how often the one to the nearer page has the higher priority;
+    0.5 is chance.
 
     Parameters
     ----------
@@ -208,8 +210,7 @@ class HmmTrainer:
             layers=np.zeros(len(data), dtype=np.intp),  # links are followed wherever they lead
             random_state=random_state,
         )
-        led_to = states[kept][edges[:, 1]]
-        return _score(model, paths, observed, states, split.out, led_to)
+        return _score(model, paths, observed, states, split.out)
 
 
 def _score(
@@ -218,29 +219,51 @@ def _score(
     observed: NDArray[Any],
     states: NDArray[np.int64],
     out: NDArray[np.bool_],
-    led_to: NDArray[np.int64],
 ) -> dict[str, Any]:
-    """Return the measures; ``led_to`` are states that known links lead to."""
-    often = np.bincount(led_to, minlength=model.n_states) + 1.0
+    """Return the measures; what is said of a page or a link first, on any path, counts."""
+    often = np.bincount(states[~out], minlength=model.n_states) + 1.0
     guess = often / often.sum()
-    beliefs: dict[tuple[int, int], NDArray[np.float64]] = {}  # by the ends of each link
+    believed: dict[int, NDArray[np.float64]] = {}
+    ahead: dict[tuple[int, int], NDArray[np.float64]] = {}  # by the ends of each link
     for path in paths:
-        on_the_way = model.hmm_.filter(observed[path])
-        for t in np.flatnonzero(out[path[:-1]]).tolist():
-            beliefs.setdefault((path[t], path[t + 1]), model.hmm_.ahead(on_the_way[t]))
-    if not beliefs:
+        beliefs = model.hmm_.filter(observed[path])
+        pages = path.tolist()
+        for t in np.flatnonzero(out[path]).tolist():
+            believed.setdefault(pages[t], beliefs[t])
+            if t + 1 < len(pages):
+                ahead.setdefault((pages[t], pages[t + 1]), model.hmm_.ahead(beliefs[t]))
+    if not believed or not ahead:
         return {}
-    true = states[[child for _, child in beliefs]]
-    told = np.array(list(beliefs.values()))  # (n_links, n_states)
+    true = states[list(believed)]
+    told = np.array(list(believed.values()))  # (n_pages, n_states)
     of_true = np.maximum(told[np.arange(len(true)), true], 1e-12)
+    priorities = belief_priorities(np.array(list(ahead.values()))[:, :BELIEF_COMPONENTS])
     return {
-        "held_out_pages": int(out.sum()),
-        "held_out_links": len(beliefs),
+        "held_out_pages": len(believed),
+        "held_out_links": len(ahead),
         "held_out_accuracy": float(np.mean(told.argmax(axis=1) == true)),
         "held_out_log_likelihood": float(np.log(of_true).mean()),
+        "held_out_order": order(priorities, states[[child for _, child in ahead]]),
         "guessed_accuracy": float(np.mean(guess.argmax() == true)),
         "guessed_log_likelihood": float(np.log(guess[true]).mean()),
     }
+
+
+def order(priorities: NDArray[np.int64], states: NDArray[np.int64]) -> float:
+    """Return how often the nearer of two pages in different states has the higher priority.
+
+    Ties count half; 0.5 where all are in one state.
+
+    >>> order(np.array([5, 3, 3, 1]), np.array([0, 0, 2, 1]))  # of 5 pairs, one is a tie
+    0.7
+    """
+    right, pairs = 0.0, 0
+    for state in np.unique(states).tolist():
+        nearer, farther = priorities[states == state], np.sort(priorities[states > state])
+        below = np.searchsorted(farther, nearer, "left") + np.searchsorted(farther, nearer, "right")
+        right += float(below.sum()) / 2
+        pairs += len(nearer) * len(farther)
+    return right / pairs if pairs else 0.5
 
 
 def _few_clusters(n: int) -> tuple[str, ...]:
