@@ -65,7 +65,9 @@ class HmmTrainer:
     Parameters
     ----------
     n_states, smoothing, start, n_topics, n_terms, k_min, k_max, n_neighbors, observed
-        Of :class:`~focusspider.models.user_model.UserModel`. With ``start="counted"``
+        Of :class:`~focusspider.models.user_model.UserModel`. What a page shows is learnt as
+        it is seen in a crawl, as the shares of clusters among its neighbours;
+        ``observed="clusters"`` is the paper to the letter. With ``start="counted"``
         transitions are counted in paths that end at a target, since a graph does not tell
         where they start.
     held_out : float
@@ -84,8 +86,8 @@ class HmmTrainer:
         n_terms: int = 10_000,
         k_min: int = 3,
         k_max: int = 8,
-        n_neighbors: int = 5,
-        observed: str = "clusters",
+        n_neighbors: int = 15,
+        observed: str = "shares",
         held_out: float = 0.2,
     ) -> None:
         check_choice("start", start, STARTS)

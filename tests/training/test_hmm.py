@@ -47,7 +47,7 @@ def test_transitions_are_the_links_of_the_graph_by_hand() -> None:
 
 
 def test_clusters_are_the_kinds_of_pages_and_targets_are_cluster_0() -> None:
-    model = UserModel.from_model_file(trained(n_states=4).model)
+    model = UserModel.from_model_file(trained(n_states=4, observed="clusters").model)
     assert model.nearest_.n_clusters_ == 4
     clusters = model.nearest_.clusters_
     kinds = np.repeat(np.arange(4), [12, 18, 18, 24])
@@ -60,7 +60,7 @@ def test_clusters_are_the_kinds_of_pages_and_targets_are_cluster_0() -> None:
 
 
 def test_what_is_held_out_is_told_better_than_by_guessing() -> None:
-    metrics = trained(n_states=4).model.metrics
+    metrics = trained(n_states=4, observed="clusters").model.metrics
     # A fifth of each kind: 2 + 3 + 3 + 4, of which the last ten have three links each.
     assert metrics["held_out_pages"] == 12
     assert metrics["held_out_links"] == 30
