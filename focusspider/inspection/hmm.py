@@ -57,7 +57,8 @@ def hmm_sections(file: ModelFile, n: int) -> list[Section]:
         Section(
             "States",
             "A state is how many links a page is away from a target. Pages are those of the "
-            "training data; the prior is what is believed of a seed before it is read.",
+            "training data; the prior is what is believed of a seed before it is read. Of a state "
+            "without pages nothing was learnt: its rows below are all the same.",
             Table(("state", "links to a target", "pages", "prior"), state_rows[:MOST]),
         ),
         Section(
