@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hmm"]
 
+
 class Hmm(BaseStrategy):
     """Gives each link the belief about the state of the page that it leads to.
 
