@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from focusspider.errors import SettingError
 from focusspider.registry import build, find
+from focusspider.strategies.auto import Auto
 from focusspider.strategies.backlink import Backlink
 from focusspider.strategies.best_first import BestFirst
 from focusspider.strategies.breadth_first import BreadthFirst
@@ -41,6 +42,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "plsi-phits": PlsiPhits,
     "context-graph": ContextGraph,
     "hmm": Hmm,
+    "auto": Auto,
 }
 
 _METHODS = ("needs", "start", "score", "observe", "rerank")

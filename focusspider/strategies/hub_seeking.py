@@ -65,8 +65,12 @@ class HubSeeking(Dom):
     def score(self, page: Page, state: State | None) -> LinkScores:  # noqa: ARG002
         """Score each link by its page, its context and the page's worth as a hub."""
         dom, parts = self.link_scores(page)
-        hub = np.full(len(dom), hub_score(self._seed_hosts_linked(page)))
+        hub = np.full(len(dom), self.hub_of(page))
         return scored(np.maximum(hub, dom), {**parts, "hub": hub})
+
+    def hub_of(self, page: Page) -> float:
+        """Return what a page is worth as a hub."""
+        return hub_score(self._seed_hosts_linked(page))
 
     def _seed_hosts_linked(self, page: Page) -> int:
         """Return how many distinct seed hosts a page points to."""

@@ -1,0 +1,395 @@
+"""What a crawl has seen of links: flat arrays, that another thread can read while they grow.
+
+There are four tables.
+
+- A *row* is a fetched page, in the order of fetching.
+- A *node* is a URL that was met, whether it is fetched or not.
+- A *link* is one link of one row to a node, in the order in which they were found.
+- A *text* is an anchor or a context, once, however many links have it: menus are the same on
+  page after page.
+
+Everything a strategy learns is computed from them anew, so they are all that it has to
+remember. They are bounded: when there are more than ``max_links`` links, the pages that were
+fetched first are forgotten with their links, a quarter of them all, and with them the nodes
+and texts that nothing else leads to.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import log
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from focusspider.growing import GrowingArray
+from focusspider.keytable import ABSENT, KeyTable, url_key
+from focusspider.strategies.urlspelling import MAX_WORDS, URL_GROUPS, place_of, url_spelling
+from focusspider.text import Terms, cosine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from focusspider.page import Page
+
+__all__ = ["FIRST_OF", "SAME_DIRECTORY", "SAME_HOST", "LinkEvidence", "Snapshot", "link_groups"]
+
+#: Log of the number of pairs of a group and a node that can be told apart.
+_SEEN_BITS = 27
+#: Bits of ``link_flags``: whether a link is the first from its group to its node, for the six
+#: groups of links, and whether it stays on its host, and in its directory.
+FIRST_OF = ("page", "path", "host path", "directory path", "anchor", "context")
+SAME_HOST, SAME_DIRECTORY = 64, 128
+
+#: name of the array → its type, and columns
+_LAYOUT: Mapping[str, tuple[type[np.generic], int]] = {
+    "row_node": (np.int32, 1),
+    "row_parent": (np.int32, 1),  # row of the page that first linked to it, or -1
+    "row_depth": (np.int32, 1),
+    "row_relevance": (np.float32, 1),
+    "row_relevant": (np.uint8, 1),
+    "row_cosine": (np.float32, 1),
+    "row_hub": (np.float32, 1),
+    "row_host": (np.uint32, 1),  # hashes
+    "row_directory": (np.uint32, 1),
+    "row_end": (np.int64, 1),  # number of links up to its last
+    "node_key": (np.uint64, 1),
+    "node_parent": (np.int32, 1),  # row of the page that first linked to it, or -1
+    "node_groups": (np.uint32, len(URL_GROUPS)),  # hashes
+    "node_numbers": (np.float16, 4),  # slashes, log of the length, keywords, a query or not
+    "node_words": (np.uint32, 1),  # hashes
+    "node_end": (np.int64, 1),  # number of words up to its last
+    "link_node": (np.int32, 1),
+    "link_row": (np.int32, 1),
+    "link_path": (np.uint32, 1),  # hash of its tag path
+    "link_anchor": (np.int32, 1),  # text
+    "link_context": (np.int32, 1),  # text
+    "link_place": (np.float16, 1),  # 0 for the first of its page, up to 1
+    "link_flags": (np.uint8, 1),
+    "text_key": (np.uint64, 1),
+    "text_cosine": (np.float32, 1),
+    "text_length": (np.float32, 1),  # log of 1 + its length
+    "text_words": (np.uint32, 1),  # hashes
+    "text_end": (np.int64, 1),
+}
+
+
+class Snapshot(NamedTuple):
+    """The tables at one moment; see :class:`LinkEvidence`."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    node_row: NDArray[np.int32]  # (n_nodes,): row of a node, or -1 where it is not fetched
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        try:
+            return self.arrays[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of fetched pages."""
+        return len(self.arrays["row_node"])
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of URLs."""
+        return len(self.node_row)
+
+    def until(self, rows: int) -> Snapshot:
+        """Return what was known when there were so many rows, but for URLs and texts."""
+        links = int(self.row_end[rows - 1]) if rows else 0
+        ends = {"row_": rows, "link_": links}
+        arrays = {
+            name: values[: ends.get(name[: name.index("_") + 1])]
+            for name, values in self.arrays.items()
+        }
+        return Snapshot(arrays, np.where(self.node_row < rows, self.node_row, ABSENT))
+
+
+class LinkEvidence:
+    """What was seen of links so far.
+
+    Parameters
+    ----------
+    keywords
+        What texts and pages are compared with.
+    max_links
+        Most links that are kept, and after forgetting three quarters of them.
+
+    Attributes
+    ----------
+    forgotten : int
+        Number of pages that were forgotten.
+    """
+
+    def __init__(self, keywords: Terms, *, max_links: int) -> None:
+        self._keywords = keywords
+        self._max_links = max_links
+        self.forgotten = 0
+        self._begin({name: np.zeros(0, dtype=dtype) for name, (dtype, _) in _LAYOUT.items()})
+        self._node_row = GrowingArray(np.int32)
+
+    def __len__(self) -> int:
+        """Return the number of links."""
+        return len(self._arrays["link_node"])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of fetched pages that are known."""
+        return len(self._arrays["row_node"])
+
+    def row_of(self, key: int) -> int:
+        """Return the row of a page, or -1."""
+        node = self._nodes.get(key)
+        return ABSENT if node == ABSENT else int(self._node_row.values[node])
+
+    def links_of(self, row: int) -> tuple[int, int]:
+        """Return the number of a page's first link, and that after its last."""
+        ends = self._arrays["row_end"].values
+        return int(ends[row - 1]) if row else 0, int(ends[row])
+
+    def snapshot(self) -> Snapshot:
+        """Return the tables as they are now; only what changes in place is copied."""
+        return Snapshot(self._views(), self._node_row.view().copy())
+
+    def add_page(self, page: Page, *, relevance: float, relevant: bool, hub: float) -> None:
+        """Add a fetched page and its links; one that is known already changes nothing."""
+        node = self._node(page.key, page.url, ABSENT)
+        if self._node_row.values[node] != ABSENT:
+            return
+        row = self.n_rows
+        parent = int(self._arrays["node_parent"].values[node])
+        self._node_row.values[node] = row
+        for key in page.moved_from_keys:  # links to them have led here
+            source = self._nodes.get(key)
+            if source != ABSENT and self._node_row.values[source] == ABSENT:
+                self._node_row.values[source] = row
+                if parent == ABSENT:
+                    parent = int(self._arrays["node_parent"].values[source])
+        depth = 0 if parent == ABSENT else int(self._arrays["row_depth"].values[parent]) + 1
+        host, directory = place_of(page.url)
+        self._add_links(page, row, host, directory)
+        for name, value in (
+            ("row_node", node),
+            ("row_parent", parent),
+            ("row_depth", depth),
+            ("row_relevance", relevance),
+            ("row_relevant", relevant),
+            ("row_cosine", cosine(self._keywords, page.terms)),
+            ("row_hub", hub),
+            ("row_host", crc32(host)),
+            ("row_directory", crc32(host + directory)),
+            ("row_end", len(self)),
+        ):
+            self._arrays[name].append(value)
+        if len(self) > self._max_links:
+            self._forget()
+
+    def _add_links(self, page: Page, row: int, host: bytes, directory: bytes) -> None:
+        links = page.links
+        n = len(links)
+        if not n:
+            return
+        nodes: list[int] = []
+        paths: list[int] = []
+        anchors: list[int] = []
+        contexts: list[int] = []
+        flags = np.zeros(n, dtype=np.uint8)
+        texts: dict[str, int] = {}
+        tags: dict[str, int] = {}
+        for number, (link, key) in enumerate(zip(links, page.link_keys.tolist(), strict=True)):
+            nodes.append(self._node(key, link.url, row))
+            path = tags.get(link.tag_path)
+            if path is None:
+                path = tags[link.tag_path] = crc32(link.tag_path.encode("utf-8", "replace"))
+            paths.append(path)
+            for text, terms_of, numbers in (
+                (link.anchor, page.anchor_terms, anchors),
+                (link.context, page.context_terms, contexts),
+            ):
+                known = texts.get(text)
+                if known is None:
+                    known = texts[text] = self._text(text, partial(terms_of, link))
+                numbers.append(known)
+            to_host, to_directory = place_of(link.url)
+            if to_host == host:
+                flags[number] = SAME_HOST | (SAME_DIRECTORY if to_directory == directory else 0)
+        ids = np.array(nodes, dtype=np.int32)
+        groups = link_groups(
+            np.full(n, row, dtype=np.int32),
+            np.array(paths, dtype=np.uint32),
+            np.array(anchors, dtype=np.int32),
+            np.array(contexts, dtype=np.int32),
+            np.full(n, crc32(host), dtype=np.uint32),
+            np.full(n, crc32(host + directory), dtype=np.uint32),
+        )
+        for bit, group in enumerate(groups):
+            flags |= self._first(mixed(group, ids, bit)).astype(np.uint8) << bit
+        self._arrays["link_node"].extend(ids)
+        self._arrays["link_row"].extend(np.full(n, row, dtype=np.int32))
+        self._arrays["link_path"].extend(np.array(paths, dtype=np.uint32))
+        self._arrays["link_anchor"].extend(np.array(anchors, dtype=np.int32))
+        self._arrays["link_context"].extend(np.array(contexts, dtype=np.int32))
+        self._arrays["link_place"].extend((np.arange(n) / n).astype(np.float16))
+        self._arrays["link_flags"].extend(flags)
+
+    def _first(self, pairs: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Return which pairs were not met before, (n,), and remember them.
+
+        The memory is a Bloom filter with one hash: a few are taken for known by chance.
+        """
+        first = np.zeros(len(pairs), dtype=np.bool_)
+        first[np.unique(pairs, return_index=True)[1]] = True
+        places = pairs >> np.uint32(32 - _SEEN_BITS)
+        bits = np.uint8(1) << (places & 7).astype(np.uint8)
+        first &= (self._seen[places >> 3] & bits) == 0
+        np.bitwise_or.at(self._seen, places >> 3, bits)
+        return first
+
+    def _node(self, key: int, url: str, parent: int) -> int:
+        node = self._nodes.get(key)
+        if node != ABSENT:
+            return node
+        node = len(self._arrays["node_key"])
+        self._nodes.put(key, node)
+        self._arrays["node_key"].append(key)
+        self._arrays["node_parent"].append(parent)
+        self._node_row.append(ABSENT)
+        groups, numbers, words = url_spelling(url, self._keywords)
+        self._arrays["node_groups"].extend(np.array(groups, dtype=np.uint32))
+        self._arrays["node_numbers"].extend(np.array(numbers, dtype=np.float16))
+        self._arrays["node_words"].extend(np.array(words, dtype=np.uint32))
+        self._arrays["node_end"].append(len(self._arrays["node_words"]))
+        return node
+
+    def _text(self, text: str, terms_of: Callable[[], Terms]) -> int:
+        key = url_key(text)
+        number = self._texts.get(key)
+        if number != ABSENT:
+            return number
+        number = len(self._arrays["text_key"])
+        self._texts.put(key, number)
+        terms = terms_of() if text else Terms()
+        words = [crc32(word.encode("utf-8", "replace")) for word in list(terms)[:MAX_WORDS]]
+        self._arrays["text_key"].append(key)
+        self._arrays["text_cosine"].append(cosine(self._keywords, terms))
+        self._arrays["text_length"].append(log(1 + len(text)))
+        self._arrays["text_words"].extend(np.array(words, dtype=np.uint32))
+        self._arrays["text_end"].append(len(self._arrays["text_words"]))
+        return number
+
+    def _views(self) -> dict[str, NDArray[Any]]:
+        views = {}
+        for name, (_, columns) in _LAYOUT.items():
+            view = self._arrays[name].view()
+            views[name] = view.reshape(-1, columns) if columns > 1 else view
+        return views
+
+    def _begin(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Make the tables, and what finds things in them, of arrays."""
+        self._arrays = {name: GrowingArray.of(arrays[name].reshape(-1)) for name in _LAYOUT}
+        self._nodes, self._texts = KeyTable(), KeyTable()
+        for table, keys in ((self._nodes, arrays["node_key"]), (self._texts, arrays["text_key"])):
+            table.extend(keys, np.arange(len(keys), dtype=np.int32))
+        self._seen = np.zeros(1 << (_SEEN_BITS - 3), dtype=np.uint8)
+        rows = arrays["link_row"]
+        groups = link_groups(
+            rows,
+            arrays["link_path"],
+            arrays["link_anchor"],
+            arrays["link_context"],
+            arrays["row_host"][rows],
+            arrays["row_directory"][rows],
+        )
+        for bit, group in enumerate(groups):
+            self._first(mixed(group, arrays["link_node"], bit))
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """Return the tables as arrays."""
+        forgotten = np.array(self.forgotten)
+        return {**self._views(), "node_row": self._node_row.view(), "forgotten": forgotten}
+
+    def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the tables of :meth:`memory`."""
+        self._begin(memory)
+        self._node_row = GrowingArray.of(memory["node_row"])
+        self.forgotten = int(memory["forgotten"])
+
+    def _forget(self) -> None:
+        """Forget the pages that were fetched first, and what only they lead to."""
+        now = self._views()
+        last = len(self) - self._max_links * 3 // 4
+        rows = int(np.searchsorted(now["row_end"], last)) + 1
+        kept, node_row = _without(now, self._node_row.view(), rows)
+        self._begin(kept)
+        self._node_row = GrowingArray.of(node_row)
+        self.forgotten += rows
+
+
+def link_groups(
+    rows: NDArray[np.int32],
+    paths: NDArray[np.uint32],
+    anchors: NDArray[np.int32],
+    contexts: NDArray[np.int32],
+    hosts: NDArray[np.uint32],
+    directories: NDArray[np.uint32],
+) -> tuple[NDArray[Any], ...]:
+    """Return the groups of links, in the order of :data:`FIRST_OF`, each (n_links,).
+
+    They are the number of the page, hashes of page, host and directory with the tag path,
+    and the numbers of anchor and context.
+    """
+    return (
+        rows,
+        mixed(rows, paths, 0),
+        mixed(hosts, paths, 1),
+        mixed(directories, paths, 2),
+        anchors,
+        contexts,
+    )
+
+
+def mixed(a: NDArray[Any], b: NDArray[Any], salt: int) -> NDArray[np.uint32]:
+    """Return a 32-bit hash of pairs of integers, (n,)."""
+    x = a.astype(np.uint32) * np.uint32(0x9E3779B1) + b.astype(np.uint32) * np.uint32(0x85EBCA77)
+    x += np.uint32(salt * 0xC2B2AE3D & 0xFFFFFFFF)
+    for shift, factor in ((15, 0x2C1B3C6D), (12, 0x297A2D39)):
+        x ^= x >> np.uint32(shift)
+        x *= np.uint32(factor)
+    x ^= x >> np.uint32(15)
+    return x
+
+
+def _without(
+    arrays: Mapping[str, NDArray[Any]], node_row: NDArray[np.int32], rows: int
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.int32]]:
+    """Return the tables, and the row of each node, without the first rows."""
+    links = int(arrays["row_end"][rows - 1])
+    kept = {name: values[rows:] for name, values in arrays.items() if name.startswith("row_")}
+    kept |= {name: values[links:] for name, values in arrays.items() if name.startswith("link_")}
+    kept["row_end"] = kept["row_end"] - links
+    kept["link_row"] = kept["link_row"] - rows
+    nodes = node_row >= rows
+    nodes[kept["link_node"]] = True
+    texts = np.zeros(len(arrays["text_key"]), dtype=np.bool_)
+    texts[kept["link_anchor"]] = texts[kept["link_context"]] = True
+    for part, chosen, numbers in (
+        ("node", nodes, ("link_node", "row_node")),
+        ("text", texts, ("link_anchor", "link_context")),
+    ):
+        renumbered = (np.cumsum(chosen) - 1).astype(np.int32)
+        for name in numbers:
+            kept[name] = renumbered[kept[name]]
+        lengths = np.diff(arrays[f"{part}_end"], prepend=0)
+        kept[f"{part}_words"] = arrays[f"{part}_words"][np.repeat(chosen, lengths)]
+        kept[f"{part}_end"] = np.cumsum(lengths[chosen])
+        for name in _LAYOUT:
+            if name.startswith(f"{part}_") and name not in kept:
+                kept[name] = arrays[name][chosen]
+    for name in ("row_parent", "node_parent"):
+        kept[name] = np.maximum(kept[name] - rows, ABSENT)
+    return kept, np.maximum(node_row[nodes] - rows, ABSENT)

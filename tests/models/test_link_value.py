@@ -1,0 +1,94 @@
+"""The value of links: against scipy's optimiser, scikit-learn, and counts made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from focusspider.models.link_value import LinkValue, SuccessTable, logit, sigmoid
+
+
+def examples(n: int = 200, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(3)
+    features = random.normal(size=(n, k)) * [1, 10, 0.1, 3, 1] + [0, 5, 1, 0, 0]
+    features[:, 4] = 2.0  # says nothing
+    z = features[:, 0] - 0.2 * features[:, 1] + 1
+    return features, (random.random(n) < sigmoid(z)).astype(np.float64)
+
+
+def test_the_fit_is_that_of_scikit_learn() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    features, outcomes = examples()
+    model = LinkValue(l2=2.0).fit(features, outcomes)
+    standard = (features - features.mean(axis=0)) / np.where(
+        features.std(axis=0) > 1e-9, features.std(axis=0), 1
+    )
+    theirs = LogisticRegression(C=1 / 2.0, tol=1e-10, max_iter=1000).fit(standard, outcomes)
+    np.testing.assert_allclose(model.weights_, theirs.coef_[0], rtol=0, atol=1e-3)
+    np.testing.assert_allclose(
+        model.log_odds(features), theirs.decision_function(standard), rtol=0, atol=5e-3
+    )
+
+
+def test_soft_outcomes_and_weights_are_the_minimum_that_scipy_finds() -> None:
+    from scipy.optimize import minimize
+
+    features, _ = examples(60)
+    random = np.random.default_rng(5)
+    outcomes, weights = random.random(60), random.random(60)
+    model = LinkValue(l2=0.7, tol=1e-8).fit(features, outcomes, weights)
+    z = (features - model.mean_) / model.scale_
+
+    def loss(w: np.ndarray) -> float:
+        s = z @ w[:-1] + w[-1]
+        likelihood = outcomes * np.log1p(np.exp(-s)) + (1 - outcomes) * np.log1p(np.exp(s))
+        return float(weights @ likelihood + 0.35 * w[:-1] @ w[:-1] + 0.0005 * w[-1] ** 2)
+
+    best = minimize(loss, np.zeros(6), options={"gtol": 1e-9}).x
+    np.testing.assert_allclose([*model.weights_, model.intercept_], best, rtol=0, atol=1e-4)
+
+
+def test_contributions_sum_to_the_log_odds() -> None:
+    features, outcomes = examples()
+    model = LinkValue().fit(features, outcomes)
+    total = model.contributions(features).sum(axis=1) + model.intercept_
+    np.testing.assert_allclose(total, model.log_odds(features), rtol=0, atol=1e-9)
+    again = LinkValue().recall(model.arrays())
+    assert np.array_equal(again.log_odds(features), model.log_odds(features))
+
+
+@pytest.mark.parametrize("outcome", [0.0, 1.0])
+def test_one_outcome_only_is_learnt_too(outcome: float) -> None:
+    features, _ = examples(30)
+    model = LinkValue().fit(features, np.full(30, outcome))
+    assert ((sigmoid(model.log_odds(features)) > 0.9) == (outcome > 0)).all()
+
+
+def test_success_by_hand() -> None:
+    groups = np.array([7, 7, 7, 9])
+    outcomes = np.array([1.0, 0.0, 1.0, 0.0])
+    table = SuccessTable(groups, outcomes, mean=0.25, prior=2.0)
+    # group 7: (2 + 0.5) / (1 + 1.5); group 9: 0.5 / 2.5; one that is not known: 0
+    expected = np.log([1.0, 0.2, 1 / 3]) - logit(0.25)
+    found = table.evidence(np.array([7, 9, 8]))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("numbered", [None, 12])
+def test_leaving_one_out_is_counting_without_it(numbered: int | None) -> None:
+    random = np.random.default_rng(2)
+    groups, outcomes = random.integers(12, size=80), random.random(80)
+    table = SuccessTable(groups, outcomes, mean=0.3, numbered=numbered)
+    left_out = table.evidence(groups, outcomes)
+    for i in range(80):
+        others = np.arange(80) != i
+        without = SuccessTable(groups[others], outcomes[others], mean=0.3, numbered=numbered)
+        expected = without.evidence(groups[i : i + 1])
+        np.testing.assert_allclose(left_out[i : i + 1], expected, rtol=0, atol=1e-5)
+
+
+def test_a_number_that_came_later_is_not_known() -> None:
+    table = SuccessTable(np.array([0, 1]), np.ones(2), mean=0.5, numbered=2)
+    trials, successes = table.counts(np.array([0, 1, 2, 5000]))
+    assert trials.tolist() == successes.tolist() == [1, 1, 0, 0]

@@ -1,0 +1,130 @@
+"""Auto: what it learns on a small site, what it remembers, what it forgets."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from focusspider.checkpoint import pack_memory, unpack_memory
+from focusspider.errors import SettingError
+from focusspider.keytable import url_key
+from focusspider.relevance.base import Judgement
+from focusspider.strategies import build_strategy
+from focusspider.strategies.auto import Auto
+from focusspider.strategies.linkevidence import LinkEvidence
+from focusspider.text import Terms
+from tests.pages import page, profile
+
+SITE = "http://a.example"
+
+
+def started(**params: Any) -> Auto:
+    strategy = build_strategy("auto", params)
+    assert isinstance(strategy, Auto)
+    strategy.start(profile("robot"), np.random.default_rng(0))
+    return strategy
+
+
+def crawl(strategy: Auto, n: int = 40, *, relevant: bool = True) -> None:
+    """Fetch an index, then by turns a good page of /x and a bad one of /y: words say nothing."""
+    links = "".join(f"<p><a href='/{'xy'[i % 2]}/{i}'>item</a></p>" for i in range(2 * n))
+    strategy.observe(page(links, f"{SITE}/"), Judgement(0.0, False, "test"))
+    for i in range(n):
+        at = page("<p>item</p>", f"{SITE}/{'xy'[i % 2]}/{i}")
+        good = relevant and i % 2 == 0
+        strategy.observe(at, Judgement(float(good), good, "test"))
+
+
+def waiting(n: int = 40) -> Any:
+    urls = [f"{SITE}/{'xy'[i % 2]}/{i}" for i in range(n, 2 * n)]
+    keys = np.array([url_key(url) for url in urls], dtype=np.uint64)
+    return SimpleNamespace(ids=np.arange(n), keys=keys, priorities=np.zeros(n, dtype=np.int64))
+
+
+def order(strategy: Auto, n: int = 40) -> np.ndarray:
+    work = strategy.rerank(waiting(n))
+    assert work is not None
+    return work().priorities
+
+
+def test_it_learns_which_directory_pays() -> None:
+    strategy = started()
+    crawl(strategy)
+    priorities = order(strategy)
+    assert priorities[::2].min() > priorities[1::2].max()
+    at = page("<a href='/y/900'>item</a> <a href='/x/901'>item</a>", f"{SITE}/z")
+    strategy.observe(at, Judgement(0.0, False, "test"))
+    scores = strategy.score(at, None)
+    assert scores.priorities[1] > scores.priorities[0]
+    assert scores.parts["urls"][1] > scores.parts["urls"][0]
+
+
+def test_what_it_learnt_after_a_rerank_survives() -> None:
+    strategy, again = started(), started()
+    crawl(strategy)
+    order(strategy)
+    more = page("<a href='/x/901'>a</a> <a href='/y/902'>b</a>", f"{SITE}/z")
+    strategy.observe(more, Judgement(0.0, False, "test"))
+    again.recall(unpack_memory(pack_memory(strategy.memory())))
+    assert np.array_equal(strategy.score(more, None).priorities, again.score(more, None).priorities)
+    assert np.array_equal(order(strategy), order(again))
+
+
+def test_it_says_once_in_a_while_that_nothing_was_found(caplog: Any) -> None:
+    strategy = started()
+    with caplog.at_level(logging.INFO, logger="focusspider"):
+        crawl(strategy, 120, relevant=False)
+        strategy.rerank(waiting())
+        strategy.rerank(waiting())
+    assert [record.message.partition(".")[0] for record in caplog.records] == [
+        "No page of the first 121 is relevant"
+    ]
+
+
+def test_the_pages_fetched_first_are_forgotten() -> None:
+    evidence = LinkEvidence(Terms(), max_links=1000)
+    for i in range(30):
+        links = "".join(f"<a href='/{i}/{j}'>{i} {j}</a>" for j in range(100))
+        at = page(links, f"{SITE}/{i - 1}/0" if i else SITE)
+        evidence.add_page(at, relevance=0.0, relevant=False, hub=0.0)
+        assert len(evidence) <= 1000
+    seen = evidence.snapshot()
+    assert evidence.forgotten + seen.n_rows == 30
+    assert evidence.row_of(url_key(f"{SITE}/28/0")) == seen.n_rows - 1
+    assert evidence.row_of(url_key(SITE)) == -1
+    assert set(seen.node_row[seen.row_node]) == set(range(seen.n_rows))
+    assert seen.row_parent.tolist() == [-1, *range(seen.n_rows - 1)]
+    assert seen.row_end[-1] == len(evidence)
+    assert len(seen.text_words) == seen.text_end[-1]
+    assert len(seen.node_words) == seen.node_end[-1]
+
+
+def test_a_forgetful_crawl_goes_on() -> None:
+    strategy = started(max_links=1000)
+    for turn in range(3):
+        links = "".join(f"<p><a href='/x/{turn}/{i}'>i</a></p>" for i in range(600))
+        strategy.observe(page(links, f"{SITE}/{turn}"), Judgement(0.0, False, "test"))
+        crawl(strategy)
+        order(strategy)
+
+
+@pytest.mark.parametrize(
+    ("params", "says"),
+    [
+        ({"without": ["word"]}, "without must be one of groups, urls, words"),
+        ({"without": "words"}, "without must be a list of texts"),
+        ({"credit": 2}, "credit must be a number from 0 to 1, got 2"),
+        ({"max_links": 10}, "max_links must be a whole number of at least 1000, got 10"),
+        (
+            {"without": ["groups", "urls", "words", "text", "in-links", "position"]},
+            "without names every family",
+        ),
+    ],
+)
+def test_a_wrong_parameter_is_refused(params: dict[str, Any], says: str) -> None:
+    with pytest.raises(SettingError, match=says):
+        build_strategy("auto", params)
