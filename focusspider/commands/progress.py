@@ -36,10 +36,11 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def show(self, done: int, total: int) -> None:
-        """Show how many are done, and of how many."""
+    def show(self, done: int, total: int, doing: str | None = None) -> None:
+        """Show how many are done, and of how many; ``doing`` takes the place of the name."""
+        self._name = doing or self._name
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total)
+            self._bar.update(self._task, completed=done, total=total, description=self._name)
             return
         now = time.monotonic()
         if now - self._told >= _EVERY:

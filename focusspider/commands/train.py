@@ -1,0 +1,212 @@
+"""``scrapy focus-train``: from the web graph of a topic to the models of its strategies."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from focusspider.config import FocusConfig
+from focusspider.errors import FocusError, SettingError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from focusspider.topic import Topic
+    from focusspider.training.base import Trained, Trainer, TrainingData
+
+__all__ = ["Command"]
+
+_ALL = "all"
+
+
+class Command(ScrapyCommand):
+    """Train the strategies that learn before a crawl."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
+
+    def syntax(self) -> str:
+        """Return how the command is called."""
+        return "[options] TOPIC"
+
+    def short_desc(self) -> str:
+        """Return what the command does, in a line."""
+        return "Train a topic's models on what focus-collect or focus-record gathered"
+
+    def long_desc(self) -> str:
+        """Return what the command does."""
+        return (
+            "Train models on a topic's web graph (scrapy focus-collect, focus-record or "
+            "focus-import makes it), and write each as models/TOPIC/STRATEGY.npz, where a crawl "
+            "with that strategy finds it. What was held out to measure them, what they learnt "
+            "and what is doubtful about them is printed. The same graph, seed and date give the "
+            "same files. See docs/training.md."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Take what to train, on what, and how."""
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--strategy", metavar="NAME", default=_ALL,
+            help="which strategy to train, or all (the default)")  # fmt: skip
+        add("--graph", metavar="FILE", help="what to learn from (models/TOPIC/graph.sqlite)")
+        add("--out", metavar="DIR", help="where the models go (models/TOPIC)")
+        add("--param", dest="params", metavar="NAME=VALUE", action="append", default=[],
+            help="a parameter of the strategy's trainer, its value as in JSON or a word; may be "
+            "given several times, with one strategy")  # fmt: skip
+        add("--seed", metavar="N", type=int, help="of all that is drawn at random (FOCUS_SEED)")
+        add("--date", metavar="YYYY-MM-DD", help="what the files give as their date (today)")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Train; the exit status is 1 where a model could not be had."""
+        if len(args) != 1:
+            raise UsageError("name one topic, such as sample")
+        try:
+            self._run(args[0], opts)
+        except FocusError as error:
+            print(error, file=sys.stderr)
+            self.exitcode = 1
+        except KeyboardInterrupt:
+            print("Stopped; models that were finished are kept.", file=sys.stderr)
+            self.exitcode = 130
+
+    def _run(self, name: str, opts: argparse.Namespace) -> None:
+        # here, since every call of scrapy loads every command
+        from focusspider.commands.progress import ProgressBar
+        from focusspider.topic import Topic
+        from focusspider.webgraph import WebGraph
+
+        assert self.settings is not None
+        config = FocusConfig.from_settings(self.settings)
+        day = _date(opts.date)
+        seed = config.seed if opts.seed is None else opts.seed
+        if seed < 0:
+            raise SettingError(f"--seed is a whole number of 0 or more, got {seed}")
+        trainers = _trainers(opts.strategy, opts.params)
+        topic = Topic.load(name, config.topics_dir, needs_seeds=False)
+        folder = config.models_dir / topic.name
+        path = Path(opts.graph) if opts.graph else folder / "graph.sqlite"
+        out = Path(opts.out) if opts.out else folder
+        if not path.exists():
+            raise SettingError(
+                f"there is nothing to learn from at {path}: collect it with 'scrapy "
+                f"focus-collect {name}', or name a web graph with --graph"
+            )
+        logging.getLogger("gensim").setLevel(logging.WARNING)
+        with WebGraph.open(path) as graph:
+            with ProgressBar("Reading the graph") as bar:
+                data = _read(graph, topic, self.settings, bar)
+            fingerprint = graph.fingerprint()
+        about: dict[str, Any] = {"topic": topic.name, "training_data": fingerprint, "date": day}
+        written = [
+            kind
+            for kind, trainer in trainers.items()
+            if self._train(kind, trainer, data, out, seed, about)
+        ]
+        if written:
+            crawl = f"scrapy crawl focus -a topic={name} -a strategy={written[-1]}"
+            print(f"\nNext: scrapy focus-inspect {out / f'{written[-1]}.npz'}, or {crawl}")
+
+    def _train(
+        self,
+        kind: str,
+        trainer: Trainer,
+        data: TrainingData,
+        out: Path,
+        seed: int,
+        about: dict[str, Any],
+    ) -> bool:
+        """Train one model and write it; return whether that could be done."""
+        import numpy as np
+
+        from focusspider.commands.progress import ProgressBar
+        from focusspider.models.modelfile import write_model
+
+        try:
+            with ProgressBar(f"Training {kind}") as bar:
+                trained = trainer.train(
+                    data,
+                    random_state=np.random.default_rng(seed),
+                    told=lambda doing, done, total: bar.show(done, total, doing),
+                )
+            path = out / f"{kind}.npz"
+            write_model(path, replace(trained.model, **about))
+        except FocusError as error:
+            print(f"{kind}: {error}", file=sys.stderr)
+            self.exitcode = 1
+            return False
+        print("\n".join(_summary(kind, path, trained)), flush=True)
+        for warning in trained.warnings:
+            print(f"  Warning: {warning}", file=sys.stderr, flush=True)
+        return True
+
+
+def _trainers(name: str, params: Sequence[str]) -> dict[str, Trainer]:
+    """Return the trainers that were asked for, by their names; wrong input stops here."""
+    from focusspider.training import TRAINERS, build_trainer
+
+    if name == _ALL:
+        if params:
+            raise SettingError(
+                "--param is for one strategy; name it with --strategy: " + ", ".join(TRAINERS)
+            )
+        return {kind: build_trainer(kind, {}) for kind in TRAINERS}
+    return {name: build_trainer(name, dict(map(_param, params)), where="focus-train")}
+
+
+def _param(text: str) -> tuple[str, Any]:
+    """Return a parameter's name and value.
+
+    >>> _param("n_states=4"), _param("observed=clusters")
+    (('n_states', 4), ('observed', 'clusters'))
+    """
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise SettingError(f"--param {text!r} is not NAME=VALUE, such as n_states=4")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _date(given: str | None) -> str:
+    if given is None:
+        return datetime.now(UTC).date().isoformat()
+    try:
+        return date.fromisoformat(given).isoformat()
+    except ValueError:
+        raise SettingError(f"--date {given!r} is not a day, such as 2026-01-31") from None
+
+
+def _read(graph: Any, topic: Topic, settings: Any, bar: Any) -> TrainingData:
+    from focusspider.evaluation.bound import parser_of
+    from focusspider.training.base import TrainingData
+
+    return TrainingData.of_graph(
+        graph,
+        topic,
+        parser_of(topic.language, settings),
+        told=lambda doing, done, total: bar.show(done, total, doing),
+    )
+
+
+def _summary(kind: str, path: Path, trained: Trained) -> list[str]:
+    """Return what was learnt, and how good it is on what was held out."""
+    lines = [f"{kind}: {path}", *(f"  {line}" for line in trained.learnt)]
+    lines += [
+        f"  {name.replace('_', ' ')}: {value:,.3f}"
+        if isinstance(value, float)
+        else f"  {name.replace('_', ' ')}: {value:,}"
+        for name, value in trained.model.metrics.items()
+    ]
+    return lines
