@@ -52,10 +52,13 @@ _PRIOR_SCALE, _PRIOR_MEAN = 12.0, 0.1
 class _Learnt(NamedTuple):
     """What scores links until the next rerank.
 
-    ``fitted`` is the number of pages, forgotten ones included, when the model was fitted.
+    ``fitted`` is the number of pages, forgotten ones included, when the model was fitted, and
+    ``forgotten`` that of pages forgotten before their numbers, and those of nodes and texts,
+    were what they are here.
     """
 
     fitted: int
+    forgotten: int
     trust: float  # weight of the model against the prior, in [0, 1)
     successes: Successes
     model: LinkValue
@@ -154,19 +157,16 @@ class Auto(BaseStrategy):
     def observe(self, page: Page, judgement: Judgement) -> None:
         """Add the page, what it is, and its links."""
         self._found += judgement.relevant
-        forgotten = self._evidence.forgotten
         self._evidence.add_page(
             page,
             relevance=judgement.relevance,
             relevant=judgement.relevant,
             hub=self._start.hub_of(page),
         )
-        if self._evidence.forgotten != forgotten:
-            self._learnt = None  # pages and texts have other numbers now
 
     def score(self, page: Page, state: State | None) -> LinkScores:
         """Score each link of a page by what was learnt up to the last rerank."""
-        learnt = self._learnt
+        learnt = self._learnt_since(self._evidence.forgotten)
         row = self._evidence.row_of(page.key)
         if learnt is None or row < 0 or not page.links:
             return self._start.score(page, state)
@@ -195,7 +195,7 @@ class Auto(BaseStrategy):
         """Return what was seen, and of what was learnt that which cannot be computed anew."""
         memory = {f"seen/{name}": array for name, array in self._evidence.memory().items()}
         memory["counts"] = np.array([self._found, self._warned_at])
-        learnt = self._learnt
+        learnt = self._learnt_since(self._evidence.forgotten)
         if learnt is not None:
             memory |= {f"model/{name}": array for name, array in learnt.model.arrays().items()}
             memory["fitted"] = np.array(learnt.fitted)
@@ -223,8 +223,22 @@ class Auto(BaseStrategy):
             self._evidence.snapshot().until(len(outcomes)), outcomes, float(memory["mean"])
         )
         self._learnt = _Learnt(
-            int(memory["fitted"]), float(memory["trust"]), successes, model, memory["expected"]
+            int(memory["fitted"]),
+            self._evidence.forgotten,
+            float(memory["trust"]),
+            successes,
+            model,
+            memory["expected"],
         )
+
+    def _learnt_since(self, forgotten: int) -> _Learnt | None:
+        """Return what was learnt, unless pages were forgotten since: all have other numbers.
+
+        The work of a rerank may end in its thread just when that happens, so it is looked at
+        here and not where it is stored.
+        """
+        learnt = self._learnt
+        return learnt if learnt is not None and learnt.forgotten == forgotten else None
 
     def _successes(self, seen: Snapshot, outcomes: NDArray[np.float64], mean: float) -> Successes:
         return Successes(seen, outcomes, mean=mean, prior=self.prior, word_prior=2 * self.prior)
@@ -256,15 +270,14 @@ class Auto(BaseStrategy):
             prior = prior_scores(seen, part, alpha=self._start.alpha)
             log_odds[part.nodes] = _blend(learnt, found.values, prior)
         expected = np.where(np.isnan(log_odds), 0.0, sigmoid(np.nan_to_num(log_odds)))
-        if self._evidence.forgotten == forgotten:
-            self._learnt = learnt._replace(expected=expected)
+        self._learnt = learnt._replace(expected=expected)
         scored = known[~np.isnan(log_odds[nodes[known]])]
         return Reranking(frontier.ids[scored], _priorities(log_odds[nodes[scored]]))
 
     def _learn(self, seen: Snapshot, forgotten: int) -> _Learnt | None:
         """Count successes anew, and fit the regression again if the crawl has grown enough."""
         now = seen.n_rows + forgotten
-        before = self._learnt
+        before = self._learnt_since(forgotten)
         found = wanted(seen)
         if not found.any():
             return None
@@ -280,7 +293,7 @@ class Auto(BaseStrategy):
             model = self._fitted(seen, outcomes, successes)
             if model is None:
                 return None
-            return _Learnt(now, trust, successes, model, np.zeros(0))
+            return _Learnt(now, forgotten, trust, successes, model, np.zeros(0))
         return before._replace(trust=trust, successes=successes)
 
     def _fitted(

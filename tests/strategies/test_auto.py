@@ -63,6 +63,61 @@ def test_it_learns_which_directory_pays() -> None:
     assert scores.parts["urls"][1] > scores.parts["urls"][0]
 
 
+def test_it_begins_as_hub_seeking() -> None:
+    seeds = [f"http://{name}.example/" for name in "abc"]
+    topic = profile("robot", seeds=seeds)
+    strategies = [build_strategy(name, {}) for name in ("auto", "hub-seeking")]
+    for strategy in strategies:
+        strategy.start(topic, np.random.default_rng(0))
+    for i in range(19):
+        links = "".join(f"<p><a href='{seed}'>tea</a> robot</p>" for seed in seeds[: i % 4])
+        at = page(f"{links}<p>robots <a href='/{i}'>robot arms</a></p>", f"http://d.example/{i}")
+        for strategy in strategies:
+            strategy.observe(at, Judgement(float(i % 2), i % 2 == 1, "test"))
+        one, other = (strategy.score(at, None) for strategy in strategies)
+        assert np.array_equal(one.priorities, other.priorities)
+        assert strategies[0].rerank(waiting()) is None
+
+
+def hubs(strategy: Auto) -> tuple[np.ndarray, np.ndarray]:
+    """Crawl pages of /hub, each the first to link to a good page, and of /end, which lead to
+    a bad one; and return the priorities of those that wait."""
+    n = 40
+    links = "".join(f"<p><a href='/{('hub', 'end')[i % 2]}/{i}'>a</a></p>" for i in range(2 * n))
+    strategy.observe(page(links, f"{SITE}/"), Judgement(0.0, False, "test"))
+    for i in range(n):
+        kind, leaf = (("hub", "good"), ("end", "bad"))[i % 2]
+        at = page(f"<p><a href='/{leaf}/{i}'>b</a></p>", f"{SITE}/{kind}/{i}")
+        strategy.observe(at, Judgement(0.0, False, "test"))
+        if i % 8 < 2:  # targets are rare, as credit is for
+            good = leaf == "good"
+            strategy.observe(page("", f"{SITE}/{leaf}/{i}"), Judgement(float(good), good, "test"))
+    urls = [f"{SITE}/{('hub', 'end')[i % 2]}/{i}" for i in range(n, 2 * n)]
+    keys = np.array([url_key(url) for url in urls], dtype=np.uint64)
+    work = strategy.rerank(SimpleNamespace(ids=np.arange(n), keys=keys))
+    assert work is not None
+    priorities = work().priorities
+    return priorities[::2], priorities[1::2]
+
+
+def test_pages_that_open_good_ones_earn() -> None:
+    of_hubs, of_ends = hubs(started())
+    assert of_hubs.min() > of_ends.max()
+    without_credit, _ = hubs(started(credit=0.0))
+    assert of_hubs.min() > without_credit.max()
+
+
+def test_the_same_crawl_is_learnt_the_same() -> None:
+    one, other = started(), started()
+    for strategy in (one, other):
+        crawl(strategy)
+    assert np.array_equal(order(one), order(other))
+    a, b = one.memory(), other.memory()
+    assert a.keys() == b.keys()
+    for name, array in a.items():
+        assert np.array_equal(array, b[name]), name
+
+
 def test_what_it_learnt_after_a_rerank_survives() -> None:
     strategy, again = started(), started()
     crawl(strategy)
@@ -110,6 +165,30 @@ def test_a_forgetful_crawl_goes_on() -> None:
         strategy.observe(page(links, f"{SITE}/{turn}"), Judgement(0.0, False, "test"))
         crawl(strategy)
         order(strategy)
+
+
+def test_what_was_learnt_of_forgotten_pages_is_not_used() -> None:
+    # The work of a rerank ends only after pages were forgotten: its numbers are of other pages.
+    late, never = started(max_links=1000), started(max_links=1000)
+    more = [
+        page("".join(f"<a href='/{t}/{i}'>i</a>" for i in range(300)), f"{SITE}/more/{t}")
+        for t in range(4)
+    ]
+    for strategy in (late, never):
+        crawl(strategy)
+        work = strategy.rerank(waiting())
+        assert work is not None
+        for at in more:
+            strategy.observe(at, Judgement(0.0, False, "test"))
+        if strategy is late:
+            work()
+    scores = [strategy.score(more[-1], None) for strategy in (late, never)]
+    assert np.array_equal(scores[0].priorities, scores[1].priorities)
+    assert scores[0].parts.keys() == scores[1].parts.keys()
+    assert late.memory().keys() == never.memory().keys()
+    for strategy in (late, never):
+        crawl(strategy)
+    assert np.array_equal(order(late), order(never))
 
 
 @pytest.mark.parametrize(
