@@ -1,0 +1,69 @@
+"""What came of a page, on crawls small enough to be worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from focusspider.relevance.base import Judgement
+from focusspider.strategies.linkcredit import credit_share, opened, wanted
+from focusspider.strategies.linkevidence import LinkEvidence, Snapshot
+from focusspider.text import Terms
+from tests.pages import page
+
+SITE = "http://a.example"
+#: page → what it links to, and its relevance, in the order of fetching
+CHAIN = {"/": ("/a", 0.0), "/a": ("/b", 0.0), "/b": ("/c", 0.0), "/c": ("/d", 1.0)}
+
+
+def seen(pages: dict[str, tuple[str, float]]) -> Snapshot:
+    evidence = LinkEvidence(Terms(), max_links=1000)
+    for path, (to, relevance) in pages.items():
+        at = page(f"<a href='{to}'>x</a>", f"{SITE}{path}")
+        judgement = Judgement(relevance, relevance >= 0.5, "test")
+        evidence.add_page(at, relevance=judgement.relevance, relevant=judgement.relevant, hub=0.0)
+    return evidence.snapshot()
+
+
+def test_a_parent_and_a_grandparent_are_credited_and_none_above() -> None:
+    crawl = seen(CHAIN)
+    found = wanted(crawl)
+    assert found.tolist() == [0, 0, 0, 1]
+    assert opened(crawl, found).tolist() == [0, 1, 1, 0]
+
+
+def test_only_the_page_that_linked_first_is_the_parent() -> None:
+    crawl = seen({"/": ("/a", 0.0), "/a": ("/c", 0.0), "/b": ("/c", 0.0), "/c": ("/", 1.0)})
+    assert opened(crawl, wanted(crawl)).tolist() == [1, 1, 0, 0]
+
+
+def test_what_waits_counts_as_it_is_thought_to_be() -> None:
+    crawl = seen(CHAIN)
+    expected = np.zeros(crawl.n_nodes)
+    expected[-1] = 0.3  # /d, which /c links to
+    assert opened(crawl, wanted(crawl), expected).tolist() == [0, 1, 1, 0.3]
+    fetched = np.full(crawl.n_nodes, 0.0)
+    fetched[crawl.row_node[3]] = 0.9  # /c: what is fetched is known, not thought
+    assert opened(crawl, np.zeros(4), fetched).tolist() == [0, 0, 0, 0]
+
+
+def test_relevance_stands_in_while_no_page_is_relevant() -> None:
+    crawl = seen({"/": ("/a", 0.1), "/a": ("/b", 0.4), "/b": ("/c", 0.0)})
+    np.testing.assert_allclose(wanted(crawl), [0.25, 1, 0], rtol=0, atol=1e-6)
+    nothing = seen({"/": ("/a", 0.0)})
+    assert wanted(nothing).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("found", "share"),
+    [
+        ([], 1.0),
+        ([0.0] * 10, 1.0),
+        ([1.0] * 10, 0.0),
+        ([0.0, 1.0] * 10, 0.5**4),
+        ([1.0] * 150 + [0.0] * 50, 1.0),  # only the last 50 count,
+        ([1.0] * 300 + [0.0, 1.0] * 50, 0.5**4),  # or the last quarter
+    ],
+)
+def test_credit_falls_with_the_recent_harvest_rate(found: list[float], share: float) -> None:
+    assert credit_share(np.array(found)) == pytest.approx(share, abs=1e-12)
