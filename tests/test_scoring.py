@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class FakeSession:
     def __init__(self, explain: bool = False, state: tuple[float, ...] | None = None) -> None:
         self.config = type("Config", (), {"explain": explain})
         self.state = state
+        self.started = datetime(2026, 1, 31, tzinfo=UTC)
         self.scored = 0
 
     def score(self, visit: Visit) -> LinkScores:
