@@ -11,10 +11,12 @@ from focusspider.strategies.backlink import Backlink
 from focusspider.strategies.best_first import BestFirst
 from focusspider.strategies.breadth_first import BreadthFirst
 from focusspider.strategies.context_graph import ContextGraph
+from focusspider.strategies.crf import Crf
 from focusspider.strategies.dom import Dom
 from focusspider.strategies.hcla import Hcla
 from focusspider.strategies.hmm import Hmm
 from focusspider.strategies.hub_seeking import HubSeeking
+from focusspider.strategies.memm import Memm
 from focusspider.strategies.pagerank import PageRank
 from focusspider.strategies.plsi_phits import PlsiPhits
 from focusspider.strategies.shark_search import SharkSearch
@@ -42,6 +44,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "plsi-phits": PlsiPhits,
     "context-graph": ContextGraph,
     "hmm": Hmm,
+    "memm": Memm,
+    "crf": Crf,
     "auto": Auto,
 }
 

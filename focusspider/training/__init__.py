@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from focusspider.errors import SettingError
 from focusspider.registry import build, find
 from focusspider.training.context_graph import ContextGraphTrainer
+from focusspider.training.crf import CrfTrainer
 from focusspider.training.hmm import HmmTrainer
+from focusspider.training.memm import MemmTrainer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +22,8 @@ __all__ = ["TRAINERS", "build_trainer"]
 TRAINERS: dict[str, type[Trainer]] = {
     "context-graph": ContextGraphTrainer,
     "hmm": HmmTrainer,
+    "memm": MemmTrainer,
+    "crf": CrfTrainer,
 }
 
 

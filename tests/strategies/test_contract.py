@@ -45,6 +45,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "plsi-phits": [{}, {"anchors": True}, {"k": 1}, {"alpha": 0.0}, {"corpus": CORPUS}],
     "context-graph": [{"model": learnt("context-graph")}],
     "hmm": [{"model": learnt("hmm")}, {"model": learnt("hmm"), "mode": "viterbi"}],
+    "memm": [{"model": learnt("memm")}, {"model": learnt("memm"), "mode": "viterbi"}],
+    "crf": [{"model": learnt("crf")}, {"model": learnt("crf"), "mode": "viterbi"}],
 }
 CASES = [(name, params) for name in STRATEGIES for params in VARIANTS.get(name, [{}])]
 EVERY_CASE = pytest.mark.parametrize(

@@ -11,13 +11,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from focusspider.models.context_graph import ContextGraph
+from focusspider.models.crf import CRF
+from focusspider.models.memm import MEMM
 from focusspider.models.modelfile import ModelFile, pack_texts, write_model
 from focusspider.models.user_model import UserModel
 
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["EMISSIONS", "FOLDER", "TRANSITIONS", "context_graph_file", "hmm_file", "models"]
+__all__ = [
+    "CHAIN_NAMES",
+    "CHAIN_WEIGHTS",
+    "EMISSIONS",
+    "FOLDER",
+    "PAIRS",
+    "TRANSITIONS",
+    "context_graph_file",
+    "crf_file",
+    "hmm_file",
+    "memm_file",
+    "models",
+]
 
 TERMS = ("robot", "arm", "tea", "cake")
 TRANSITIONS = np.array([[0.5, 0.3, 0.2], [0.6, 0.3, 0.1], [0.1, 0.3, 0.6]])
@@ -25,6 +39,12 @@ TRANSITIONS = np.array([[0.5, 0.3, 0.2], [0.6, 0.3, 0.1], [0.1, 0.3, 0.6]])
 EMISSIONS = np.array([[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]])
 #: n(w, layer) of the layers 0 and 1.
 LAYER_COUNTS = np.array([[8, 4, 0, 0], [1, 1, 6, 2]])
+
+#: Features of MEMM and CRF, and the factor by which each, and the bias, raises a state.
+CHAIN_NAMES = ("child:tea", "pointing:arm", "words:robot")
+CHAIN_WEIGHTS = np.log([[1, 3], [2, 1], [4, 1], [1, 2]])
+#: Factors of state j after i; the third row is where a path starts.
+PAIRS = np.array([[3, 1], [1, 2], [1, 1]])
 
 
 def hmm_file(**changed: Any) -> ModelFile:
@@ -69,11 +89,36 @@ def context_graph_file(**changed: Any) -> ModelFile:
     )
 
 
+def crf_file(**changed: Any) -> ModelFile:
+    """Return a CRF of two states; ``changed`` takes the place of what features are made of."""
+    made = CRF(2)
+    made.weights_, made.names_ = CHAIN_WEIGHTS, CHAIN_NAMES
+    made.transitions_, made.seen_ = np.log(PAIRS[:2]), np.ones(2, dtype=bool)
+    return made.to_file(parameters=_features(changed))
+
+
+def memm_file(**changed: Any) -> ModelFile:
+    """Return the MEMM of the same factors, which normalises after each state."""
+    made = MEMM(2)
+    weights = np.repeat(CHAIN_WEIGHTS[:, None, :], 3, axis=1)  # (n_features + 1, k + 1, k)
+    weights[-1] += np.log(PAIRS)
+    made.weights_, made.names_ = weights.reshape(4, 6), CHAIN_NAMES
+    made.counts_ = np.ones((3, 2), dtype=np.int64)
+    made.n_iter_, made.converged_ = 1, True
+    return made.to_file(parameters=_features(changed))
+
+
+def _features(changed: dict[str, Any]) -> dict[str, Any]:
+    families = ["words", "pointing", "child"]
+    made = {"families": families, "lookahead": True, "important": [], "language": "english"}
+    return made | changed
+
+
 def models() -> Path:
     """Write the models into a folder that is gone when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="focusspider-tiny-models-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    for made in (hmm_file(), context_graph_file()):
+    for made in (hmm_file(), context_graph_file(), memm_file(), crf_file()):
         write_model(folder / f"{made.kind}.npz", made)
     return folder
 

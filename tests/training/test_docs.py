@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,17 @@ from focusspider.registry import parameters
 from focusspider.training import TRAINERS
 
 TRAINING = Path(__file__).resolve().parents[2] / "docs" / "training.md"
-HEADINGS = {"hmm": "HMM", "context-graph": "Context graph"}
+HEADINGS = {
+    "hmm": "HMM",
+    "context-graph": "Context graph",
+    "memm": "MEMM and CRF",
+    "crf": "MEMM and CRF",
+}
+
+
+def shown(default: Any) -> str:
+    value = list(default) if isinstance(default, tuple) else default
+    return repr(value).replace("'", '"')
 
 
 @pytest.mark.parametrize("name", HEADINGS)
@@ -20,7 +31,7 @@ def test_each_parameter_is_documented_with_its_default(name: str) -> None:
     section = text.split(f"\n## {HEADINGS[name]}\n")[1].split("\n## ")[0]
     found = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", section, re.MULTILINE)
     expected = [
-        (parameter.name, repr(parameter.default).replace("'", '"'))
+        (parameter.name, shown(parameter.default))
         for parameter in parameters(TRAINERS[name]).values()
     ]
     assert found == expected
