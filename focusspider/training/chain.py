@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from focusspider.errors import TrainingError
+from focusspider.keytable import url_key
 from focusspider.priority import BELIEF_COMPONENTS, belief_priorities
 from focusspider.profile import TopicProfile
 from focusspider.registry import check_flag, check_share, check_texts, check_whole
@@ -200,9 +201,13 @@ class ChainTrainer:
         """Return what makes features as a crawl does, which knows the topic's targets alone."""
         profile = TopicProfile(data.topic, data.parser.analyzer)
         targets = [data.pages[n] for n in np.flatnonzero(data.targets & known).tolist()]
+        wanted = {url_key(url) for url in data.topic.target_urls}
         for target in targets:
-            if target.url in data.topic.targets:
+            if wanted & {target.key, *target.moved_from_keys}:
                 profile.add_target(target)
+        for path in data.topic.target_files:
+            url = path.absolute().as_uri()
+            profile.add_target(data.parser.parse_html(path.read_bytes(), url))
         families = [name for name in self.families if name != "text" or profile.targets]
         if not families:
             raise TrainingError(
