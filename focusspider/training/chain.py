@@ -48,9 +48,11 @@ class _Fitted(NamedTuple):
 class ChainTrainer:
     """Learns how features of pages and links tell hop distances, along paths to targets.
 
-    Liu and Milios (2010, 3.1 and 3.2): sequences are drawn that go from a higher back-link
-    layer to a lower one or within a layer; each page is labelled with its distance to a
-    target, 0 to k - 1.
+    Liu and Milios (2010, 3.1 and 3.2): sequences are drawn along links; each page is labelled
+    with its distance to a target, 0 to k - 1. In the paper they only go from a higher
+    back-link layer to a lower one or within a layer, and features are those of its table 1:
+    ``only_down=True, families=TABLE_1`` is the paper to the letter. A crawl also follows
+    links that lead away from targets, and has more to look at, so the defaults are others.
 
     Measures are of a share of the pages that is held out: a model learns from sequences
     among the other pages, and paths are then drawn wherever links lead. A page held out is
@@ -70,8 +72,10 @@ class ChainTrainer:
         Sequences that are drawn, at most; 6,000 in the paper's largest data.
     families : sequence of str
         Of :data:`CHOICES`, what is looked at. ``text`` compares pages with the targets that
-        the topic names, and is left out where the graph has none of them: a crawl would
-        have nothing to compare with.
+        the topic names, and is left out where none is a file or in the graph: there is
+        nothing to compare with.
+    only_down : bool
+        Whether sequences never go to a higher layer, as in the paper.
     lookahead : bool
         Whether a link is worth what is believed of the page behind it, from what its parent
         shows of it. If not, all links of a page have the belief about that page.
@@ -91,7 +95,8 @@ class ChainTrainer:
         *,
         k: int = 5,
         n_sequences: int = 6_000,
-        families: Sequence[str] = TABLE_1,
+        families: Sequence[str] = CHOICES,
+        only_down: bool = False,
         lookahead: bool = True,
         variance: float = 0.1,
         max_iter: int = 300,
@@ -106,6 +111,7 @@ class ChainTrainer:
         unknown = [family for family in families if family not in CHOICES]
         if unknown or not families:
             raise ValueError(f"families must be some of {', '.join(CHOICES)}, got {families!r}")
+        check_flag("only_down", only_down)
         check_flag("lookahead", lookahead)
         check_whole("max_features", max_features)
         check_share("held_out", held_out)
@@ -114,6 +120,7 @@ class ChainTrainer:
         self.k = k
         self.n_sequences = n_sequences
         self.families = families
+        self.only_down = only_down
         self.lookahead = lookahead
         self.variance = variance
         self.max_iter = max_iter
@@ -168,6 +175,7 @@ class ChainTrainer:
             src=edges[:, 0],
             dst=edges[:, 1],
             layers=data.layers,
+            only_down=self.only_down,
             random_state=random_state,
         )
 
