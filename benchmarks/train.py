@@ -3,10 +3,10 @@
     python benchmarks/train.py benchmarks/webkb-learned.toml --corpora FOLDER
     scrapy focus-evaluate benchmarks/webkb-learned.toml
 
-A crawl of one university or one manual learns from the others, as a user would who has crawled
-elsewhere before: from all of their pages and links, the pages that are relevant by the crawl's
-own truth being targets. The models go where the benchmark file looks for them,
-``exports/evaluations/models/NAME/SITE-TOPIC-STRATEGY.npz``. Those that are there already are
+A crawl of one university or one manual learns from the others that the benchmark crawls, as a
+user would who has crawled elsewhere before: from all of their pages and links, the pages that are
+relevant by the crawl's own truth being targets. The models go where the benchmark file looks for
+them, ``exports/evaluations/models/NAME/SITE-TOPIC-STRATEGY.npz``. Those that are there already are
 kept, unless ``--fresh`` is given.
 """
 
@@ -29,6 +29,7 @@ from focusspider.evaluation.graph import PageReader, stored_graph
 from focusspider.models.modelfile import write_model
 from focusspider.page import Page
 from focusspider.replay import open_archive
+from focusspider.topic import Topic
 from focusspider.training import TRAINERS, build_trainer
 from focusspider.training.base import TrainingData
 
@@ -68,12 +69,15 @@ class Web(NamedTuple):
             )
         return cls(archive, parser, graph, pages)
 
-    def elsewhere(self, crawl: CrawlSpec, settings: Settings) -> TrainingData:
-        """Return the pages and links that a crawl does not come to, for its topic."""
+    def elsewhere(self, crawl: CrawlSpec, benchmark: Benchmark, settings: Settings) -> TrainingData:
+        """Return the pages and links that the other crawls come to and this one does not."""
         truth = StoredTruth(crawl.arguments, self.archive, settings)
         urls = self.graph.urls
-        scope = truth.topic.sites
-        outside = np.array([not scope.allows(url) for url in urls])
+        own = truth.topic.sites
+        others = [Topic.from_arguments(**one.arguments).sites for one in benchmark.crawls]
+        outside = np.array(
+            [not own.allows(url) and any(one.allows(url) for one in others) for url in urls]
+        )
         if not outside.any():
             raise SystemExit(
                 f"{crawl.id}: its scope is the whole web, so nothing is left to learn from; give "
@@ -83,7 +87,8 @@ class Web(NamedTuple):
         sources = np.repeat(np.arange(len(urls)), np.diff(indptr))
         kept = outside[sources] & outside[indices]
         number = np.cumsum(outside) - 1
-        relevant = self.graph.mask(truth.relevant(url for url in urls if not scope.allows(url)))
+        learnt = [url for url, out in zip(urls, outside, strict=True) if out]
+        relevant = self.graph.mask(truth.relevant(learnt))
         return TrainingData(
             pages=[page for page, out in zip(self.pages, outside, strict=True) if out],
             sources=number[sources[kept]],
@@ -119,7 +124,7 @@ def main() -> None:
             if path.exists() and not options.fresh:
                 continue
             web = web or Web.of(benchmark, settings)
-            data = data or web.elsewhere(crawl, settings)
+            data = data or web.elsewhere(crawl, benchmark, settings)
             began = time.process_time()
             trained = build_trainer(kind, {}).train(
                 data, random_state=np.random.default_rng(options.seed), told=lambda *_: None

@@ -15,7 +15,7 @@ from tests.crawls import ROOT, crawl
 if TYPE_CHECKING:
     from pathlib import Path
 
-KINDS = ("context-graph", "hmm")
+KINDS = ("context-graph", "hmm", "memm", "crf")
 
 
 def scrapy(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -16,7 +16,7 @@ from focusspider.registry import check_flag, check_share, check_texts, check_who
 from focusspider.training.base import Trained
 from focusspider.training.collection import Split, in_states, missing_distances, of_language
 from focusspider.training.hmm import order
-from focusspider.webgraph.features import FAMILIES, TABLE_1, PageFeatures, important_words
+from focusspider.webgraph.features import FAMILIES, PageFeatures, important_words
 from focusspider.webgraph.sequences import Sequences, sample_sequences
 from focusspider.webgraph.trainingset import TrainingSet, links_by_key, training_set
 
@@ -51,7 +51,8 @@ class ChainTrainer:
     Liu and Milios (2010, 3.1 and 3.2): sequences are drawn along links; each page is labelled
     with its distance to a target, 0 to k - 1. In the paper they only go from a higher
     back-link layer to a lower one or within a layer, and features are those of its table 1:
-    ``only_down=True, families=TABLE_1`` is the paper to the letter. A crawl also follows
+    ``only_down=True`` and the families of
+    :data:`~focusspider.webgraph.features.TABLE_1` are the paper to the letter. A crawl also follows
     links that lead away from targets, and has more to look at, so the defaults are others.
 
     Measures are of a share of the pages that is held out: a model learns from sequences
