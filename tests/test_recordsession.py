@@ -229,6 +229,7 @@ def test_what_scripts_tabs_and_forms_do(folder: Path) -> None:
         tab.click("#ask")
         recorder.until_pages(5)
         tab.go_back()
+        tab.wait_for_timeout(1500)  # until the recorder has heard of it, which nothing shows
         tab.evaluate("rename()")
         recorder.until(lambda graph: f"{WEB}renamed" in graph)
         tab.evaluate("show()")
