@@ -80,6 +80,14 @@ def test_a_session_becomes_the_graph_of_a_topic(folder: Path) -> None:
         ]  # fmt: skip
 
 
+def test_the_folder_of_models_is_what_the_setting_says(folder: Path) -> None:
+    done = call(folder, "s.har", "--topic", "mills", "-s", "FOCUS_MODELS_DIR=learnt")
+    assert "Graph: learnt/mills/graph.sqlite" in done.stdout
+    with WebGraph.open(folder / "learnt/mills/graph.sqlite") as graph:
+        assert len(graph) == 2
+    assert not (folder / "models").exists()
+
+
 def test_without_a_topic_it_is_beside_the_file(folder: Path) -> None:
     done = call(folder, "s.har")
     assert "No page is useful yet, and without one there is nothing to learn." in done.stdout

@@ -367,3 +367,13 @@ def test_what_is_wrong_is_said_and_leaves_nothing(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(folder.rglob("*.sqlite"))
+
+
+def test_the_folder_of_models_is_what_the_setting_says(folder: Path) -> None:
+    path = folder / "learnt" / "mills" / "graph.sqlite"
+    WebGraph.create(path, topic="mills", source="session").close()
+    line = [sys.executable, "-W", "error", "-m", "scrapy", "focus-record", "mills", "--headless",
+            "-s", "FOCUS_MODELS_DIR=learnt"]  # fmt: skip
+    done = subprocess.run(line, capture_output=True, text=True, cwd=folder, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("learnt/mills/graph.sqlite is there already: ")

@@ -95,12 +95,13 @@ class Command(ScrapyCommand):
 
     def _run(self, name: str, opts: argparse.Namespace) -> None:
         # here, since every call of scrapy loads every command
+        from focusspider.commands.graphfile import graph_of_topic
         from focusspider.topic import Topic
 
         assert self.settings is not None
         config = FocusConfig.from_settings(self.settings)
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
-        out = Path(opts.out) if opts.out else config.models_dir / topic.name / "graph.sqlite"
+        out = Path(opts.out) if opts.out else graph_of_topic(config, topic.name)
         if opts.export:
             _export(out, Path(opts.export))
             return

@@ -8,9 +8,9 @@ import logging
 import shutil
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from focusspider.commands.graphfile import new_graph
 from focusspider.errors import NotAPageError, WebGraphError
 from focusspider.profile import TopicProfile
 from focusspider.relevance import build_relevance
@@ -84,8 +84,7 @@ class Plan:
         """Return an empty graph in the folder of what is not finished, in the place of another."""
         path = self.part / name
         path.unlink(missing_ok=True)
-        date = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        return WebGraph.create(path, topic=self.topic.name, source=self.kind, date=date)
+        return new_graph(path, self.topic.name, self.kind)
 
 
 @dataclass(kw_only=True)

@@ -70,8 +70,9 @@ class Command(ScrapyCommand):
 
     def _import(self, har: Path, opts: argparse.Namespace) -> None:
         # here, since every call of scrapy loads every command
+        from focusspider.commands.graphfile import graph_of_topic, new_graph
         from focusspider.commands.progress import ProgressBar
-        from focusspider.commands.sessiongraph import check_new, graph_of_topic, new_graph, told
+        from focusspider.commands.sessiongraph import check_new, told
         from focusspider.evaluation.bound import parser_of
         from focusspider.topic import Topic
         from focusspider.webgraph import WebGraph
@@ -83,7 +84,7 @@ class Command(ScrapyCommand):
         topic = opts.topic and Topic.load(opts.topic, config.topics_dir, needs_seeds=False)
         out = Path(opts.out) if opts.out else None
         if out is None:
-            out = graph_of_topic(topic.name) if topic else har.with_suffix(".sqlite")
+            out = graph_of_topic(config, topic.name) if topic else har.with_suffix(".sqlite")
         check_new(out, append=opts.append)
         useful = listed_urls(Path(opts.useful)) if opts.useful else ()
         part = out.with_name(f"{out.name}.part")

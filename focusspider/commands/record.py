@@ -77,7 +77,8 @@ class Command(ScrapyCommand):
 
     def _record(self, name: str, opts: argparse.Namespace) -> None:
         # here, since every call of scrapy loads every command
-        from focusspider.commands.sessiongraph import check_new, graph_of_topic, new_graph, told
+        from focusspider.commands.graphfile import graph_of_topic, new_graph
+        from focusspider.commands.sessiongraph import check_new, told
         from focusspider.evaluation.bound import parser_of
         from focusspider.topic import Topic
         from focusspider.webgraph import WebGraph
@@ -88,7 +89,7 @@ class Command(ScrapyCommand):
         config = FocusConfig.from_settings(self.settings)
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
         _check(opts)
-        out = Path(opts.out) if opts.out else graph_of_topic(topic.name)
+        out = Path(opts.out) if opts.out else graph_of_topic(config, topic.name)
         check_new(out, append=opts.append)
         is_new = not out.exists()
         made = (

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from focusspider.errors import SettingError
-from focusspider.webgraph import WebGraph
 from focusspider.webgraph.document import PASSED_OVER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from focusspider.webgraph.session import BrowsingSession
 
-__all__ = ["check_new", "graph_of_topic", "new_graph", "told"]
-
-
-def graph_of_topic(name: str) -> Path:
-    """Return where the web graph of a topic is, where no option names another place."""
-    return Path("models") / name / "graph.sqlite"
+__all__ = ["check_new", "told"]
 
 
 def check_new(path: Path, *, append: bool) -> None:
@@ -29,12 +22,6 @@ def check_new(path: Path, *, append: bool) -> None:
         raise SettingError(
             f"{path} is there already: call with --append to add to it, or with --out to keep it"
         )
-
-
-def new_graph(path: Path, topic: str, source: str) -> WebGraph:
-    """Make an empty graph."""
-    date = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return WebGraph.create(path, topic=topic, source=source, date=date)
 
 
 def told(

@@ -82,6 +82,7 @@ class Command(ScrapyCommand):
 
     def _run(self, name: str, opts: argparse.Namespace) -> None:
         # here, since every call of scrapy loads every command
+        from focusspider.commands.graphfile import graph_of_topic
         from focusspider.commands.progress import ProgressBar
         from focusspider.topic import Topic
         from focusspider.webgraph import WebGraph
@@ -95,7 +96,7 @@ class Command(ScrapyCommand):
         trainers = _trainers(opts.strategy, opts.params)
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
         folder = config.models_dir / topic.name
-        path = Path(opts.graph) if opts.graph else folder / "graph.sqlite"
+        path = Path(opts.graph) if opts.graph else graph_of_topic(config, topic.name)
         out = Path(opts.out) if opts.out else folder
         if not path.exists():
             raise SettingError(
