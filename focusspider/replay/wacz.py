@@ -40,8 +40,13 @@ def wacz_slices(path: Path, spool: Spool) -> list[Slice]:
                     f"a zip of pages is replayed once it is unpacked"
                 )
             return [_slice(path, wacz, member, spool) for member in members]
-    except (zipfile.BadZipFile, NotImplementedError) as error:
+    except zipfile.BadZipFile as error:
         raise ReplayError(f"{path}: a damaged zip file ({error}); fetch it again") from None
+    except NotImplementedError as error:  # another one just like it would come
+        raise ReplayError(
+            f"{path}: a zip that Python cannot unpack ({error}); unpack it with the program that "
+            "made it, and zip its files again without compression, as the format recommends"
+        ) from None
     except OSError as error:
         raise ReplayError(f"{path}: cannot be read: {error.strerror}") from None
 

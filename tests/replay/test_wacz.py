@@ -54,3 +54,25 @@ def test_what_is_no_wacz(tmp_path: Path, content: bytes | None, message: str) ->
     with pytest.raises(ReplayError, match=message) as caught:
         open_archive(path)
     assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [(10, 93, "compression"), (6, 99, "zip file version 9.9")],
+    ids=["Zstandard", "a later version"],
+)
+def test_a_zip_that_is_whole_and_cannot_be_unpacked(
+    tmp_path: Path, field: int, value: int, reason: str
+) -> None:
+    """It is not said to be damaged: another one just like it would come."""
+    members = {"archive/a.warc.gz": warc_bytes(pages(1))}
+    path = write_wacz(tmp_path / "a.wacz", members, zipfile.ZIP_DEFLATED)
+    content = bytearray(path.read_bytes())
+    entry = content.rfind(b"PK\x01\x02")  # of the zip's list, the WARC's
+    content[entry + field] = value
+    path.write_bytes(content)
+    with pytest.raises(ReplayError, match=reason) as caught:
+        open_archive(path)
+    assert str(caught.value).startswith(f"{path}: a zip that Python cannot unpack (")
+    assert "unpack it with the program that made it" in str(caught.value)
+    assert "fetch it again" not in str(caught.value)
