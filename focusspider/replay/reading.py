@@ -8,7 +8,6 @@ from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 from scrapy.settings import Settings
@@ -99,7 +98,7 @@ class PageReader:
         response = kind(stored.url, status=stored.status, headers=headers, body=stored.body)
         try:
             decoded = self._compression.process_response(Request(stored.url), response)
-        except IgnoreRequest:
+        except Exception:  # noqa: BLE001 - each decoder has errors of its own
             return None
         return cast("Response", decoded)
 
