@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import logging
 import time
 import urllib.error
 import urllib.request
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from focusspider.errors import BacklinkError, SettingError
+from focusspider.retryafter import seconds_to_wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -108,7 +111,8 @@ class JsonService:
                 said = self._said(error)
                 if error.code not in _TRANSIENT or not left:
                     raise self._error(error.code, said) from None
-                asked = _seconds(error.headers.get("Retry-After"), wait)
+                said_when = error.headers.get("Retry-After") or ""
+                asked = seconds_to_wait(said_when, datetime.now(UTC)) or wait
                 problem = f"status {error.code}"
                 if asked > self._max_wait:
                     raise BacklinkError(
@@ -144,7 +148,7 @@ class JsonService:
             found = None
         if not isinstance(found, dict):
             raise BacklinkError(
-                f"{self.name} answered what is no JSON object: {self._clean(repr(body[:80]))}; "
+                f"{self.name} answered what is no JSON object: {self._clean(repr(body[:10_000]))}; "
                 "check its address"
             )
         return found
@@ -197,14 +201,13 @@ class JsonService:
 
 
 def _checked(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-        return url
+    with contextlib.suppress(ValueError):  # "https://[" and such
+        parts = urlsplit(url)
+        if parts.hostname and parts.scheme == "https":
+            return url
+        if parts.scheme == "http" and parts.hostname in _LOOPBACK:
+            return url
     raise SettingError(
         f"FOCUS_BACKLINKS_URL = {url!r} cannot be used: give an https URL, since the key goes "
         "with each request"
     )
-
-
-def _seconds(value: str | None, default: float) -> float:
-    return float(value) if value and value.isascii() and value.isdigit() else default

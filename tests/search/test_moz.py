@@ -87,6 +87,8 @@ def test_a_token_that_leads_nowhere_ends(moz: MozLinks, server: MozServer, token
         ([Answer(503), Answer(502, b"<html>"), Answer(504)], [1, 2, 4]),
         ([Answer(429, headers={"Retry-After": "7"})], [7]),
         ([Answer(429, headers={"Retry-After": "soon"})], [1]),
+        ([Answer(429, headers={"Retry-After": "Thu, 01 Jan 2026 00:00:00 GMT"})], [1]),
+        ([Answer(429, headers={"Retry-After": "0"})], [1]),
         ([Answer(body=None), Answer(429), Answer(body=None)], [1, 2, 4]),
     ],
 )
@@ -108,6 +110,10 @@ def test_it_is_asked_again(
             r"status 429 \(it says: slow down\): the quo",
         ),
         ([Answer(429, headers={"Retry-After": "3600"})], "asks to come back in 3600 s"),
+        (
+            [Answer(503, headers={"Retry-After": "Thu, 01 Jan 2126 00:00:00 GMT"})],
+            "asks to come back in 3",
+        ),
         ([Answer(402, {"error": {"message": "no rows left"}})], "quota of the key is used up"),
         ([Answer(403, {"message": "Monthly quota exceeded"})], "quota of the key is used up"),
         ([Answer(403, {"message": "not yours"})], "does not accept the key, status 403"),
@@ -146,6 +152,9 @@ def test_the_key_is_told_to_nobody(
     assert moz.backlinks(TARGET, 5) == []
     with pytest.raises(BacklinkError, match=r"b'\*\*\*'"):
         moz.backlinks(TARGET, 5)
+    server.instead = [Answer(body=b"x" * 73 + key.encode())]
+    with pytest.raises(BacklinkError, match=r"xxx\*\*\*'"):  # and no half of it either
+        moz.backlinks(TARGET, 5)
     assert key not in caplog.text + str(e.value) + repr(e.value)
     assert "\x1b" not in caplog.text
 
@@ -160,8 +169,12 @@ def test_it_is_not_asked_too_fast(server: MozServer, time: Time) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://api.example/v2", "ftp://127.0.0.1/", "api.example", "file:///etc/passwd"]
-)
+    "url",
+    [
+        "http://api.example/v2", "ftp://127.0.0.1/", "api.example", "file:///etc/passwd",
+        "https://", "https:///v2", "https://[::1", "http://[",
+    ],
+)  # fmt: skip
 def test_the_key_does_not_travel_in_the_clear(url: str) -> None:
     with pytest.raises(SettingError, match="give an https URL") as caught:
         MozLinks(KEY, url)
