@@ -107,9 +107,16 @@ class KeyTable:
 
     def extend(self, keys: NDArray[np.uint64], values: NDArray[np.int32]) -> None:
         """Add many keys that differ from each other and are not here yet."""
-        if self._length + len(keys) > self._limit:
-            self._grow(self._length + len(keys))
-        for key, value in zip(keys.tolist(), values.tolist(), strict=True):
+        if self._length:
+            if self._length + len(keys) > self._limit:
+                self._grow(self._length + len(keys))
+            for key, value in zip(keys.tolist(), values.tolist(), strict=True):
+                self.put(key, value)
+            return
+        self._allocate(self._bits_for(len(keys)))
+        _, outside = self._lay(keys, values, 0)
+        self._length = len(keys) - len(outside)
+        for key, value in zip(keys[outside].tolist(), values[outside].tolist(), strict=True):
             self.put(key, value)
 
     def discard(self, key: int) -> bool:
@@ -154,19 +161,13 @@ class KeyTable:
         """Make room for ``length`` keys.
 
         Homes are the top bits of the spread keys, so a larger table has them in the order
-        of the smaller one, run by run. In that order a key's place is its home, or the one
-        after the place of the key before it: a running maximum, for a stretch of runs at
-        a time. The few keys that have run over the end of a table are put in singly.
+        of the smaller one, run by run: a stretch of runs is moved at a time. The few keys
+        that have run over the end of a table are put in singly.
         """
         old_keys, old_values, old_shift = self._keys, self._values, self._shift
         keys = np.frombuffer(old_keys, dtype=np.uint64)
         values = np.frombuffer(old_values, dtype=np.int32)
-        bits = 64 - old_shift
-        while length > (1 << bits) * 5 // 8:
-            bits += 1
-        self._allocate(bits)
-        new_keys = np.frombuffer(self._keys, dtype=np.uint64)
-        new_values = np.frombuffer(self._values, dtype=np.int32)
+        self._allocate(self._bits_for(length))
         single: list[int] = []  # places in the old table
         start, free = 0, 0  # of the old table, of the new one
         while start < len(old_values):
@@ -174,22 +175,39 @@ class KeyTable:
             while end < len(old_values) and old_values[end] != ABSENT:
                 end += 1
             used = start + np.flatnonzero(values[start:end] != ABSENT)
-            homes = self._homes(keys[used])
-            order = np.argsort(homes, kind="stable")
-            used, homes = used[order], homes[order]
-            over = homes >> (old_shift - self._shift) > used
-            if over.any():
-                single += used[over].tolist()
-                used, homes = used[~over], homes[~over]
-            ranks = np.arange(len(used))
-            places = np.maximum.accumulate(np.maximum(homes - ranks, free)) + ranks
-            inside = places <= self._mask
-            new_keys[places[inside]] = keys[used[inside]]
-            new_values[places[inside]] = values[used[inside]]
-            single += used[~inside].tolist()
+            over = self._homes(keys[used]) >> (old_shift - self._shift) > used
+            single += used[over].tolist()
+            used = used[~over]
+            free, outside = self._lay(keys[used], values[used], free)
+            single += used[outside].tolist()
             start = end
-            if len(places):
-                free = int(places[-1]) + 1
         self._length -= len(single)
         for place in single:
             self.put(old_keys[place], old_values[place])
+
+    def _bits_for(self, length: int) -> int:
+        """Return the bits of a table for so many keys, which is not smaller than this one."""
+        bits = 64 - self._shift
+        while length > (1 << bits) * 5 // 8:
+            bits += 1
+        return bits
+
+    def _lay(
+        self, keys: NDArray[np.uint64], values: NDArray[np.int32], free: int
+    ) -> tuple[int, NDArray[np.int64]]:
+        """Put keys into a table that is empty from the place ``free`` on.
+
+        In the order of homes a key's place is its home, or the one after the place of the
+        key before it: a running maximum. Returns the next free place, and which keys have
+        run over the end and are not put.
+        """
+        if not len(keys):
+            return free, np.zeros(0, dtype=np.int64)
+        homes = self._homes(keys)
+        order = np.argsort(homes, kind="stable")
+        ranks = np.arange(len(keys))
+        places = np.maximum.accumulate(np.maximum(homes[order] - ranks, free)) + ranks
+        inside = places <= self._mask
+        np.frombuffer(self._keys, dtype=np.uint64)[places[inside]] = keys[order[inside]]
+        np.frombuffer(self._values, dtype=np.int32)[places[inside]] = values[order[inside]]
+        return int(places[-1]) + 1, order[~inside]

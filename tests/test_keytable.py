@@ -63,6 +63,32 @@ def test_extend_adds_to_what_is_there() -> None:
     assert len(table) == 5001
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_extend_fills_an_empty_table(seed: int) -> None:
+    rng = random.Random(seed)
+    keys = [rng.getrandbits(64) for _ in range(rng.choice([0, 1, 9, 10, 11, 300, 5000]))]
+    table = KeyTable()
+    table.put(7, 7)
+    table.discard(7)
+    table.extend(np.array(keys, dtype=np.uint64), np.arange(len(keys), dtype=np.int32))
+    assert len(table) == len(keys)
+    assert [table.get(key) for key in keys] == list(range(len(keys)))
+    table.put(8, 8)
+    for key in keys:
+        assert table.discard(key)
+    assert table.get(8) == 8
+    assert len(table) == 1
+
+
+def test_extend_goes_on_at_the_start_where_the_end_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.randbits", lambda _: 1)  # keys are not spread
+    table = KeyTable()
+    keys = [2**64 - 1 - i for i in range(8)]  # all at home in the last place
+    table.extend(np.array(keys, dtype=np.uint64), np.arange(8, dtype=np.int32))
+    assert [table.get(key) for key in keys] == list(range(8))
+    assert table.get(1) == ABSENT
+
+
 def test_looking_up_nothing() -> None:
     assert KeyTable().lookup(np.array([], dtype=np.uint64)).tolist() == []
 
