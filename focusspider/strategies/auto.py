@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from focusspider.models.link_value import LinkValue, logit, sigmoid
-from focusspider.priority import scalar_priorities
+from focusspider.priority import PRIORITY_BITS, scalar_priorities
 from focusspider.registry import check_choice, check_number, check_share, check_texts, check_whole
 from focusspider.strategies.base import BaseStrategy, LinkScores, Reranking, topic_terms
 from focusspider.strategies.hub_seeking import HubSeeking
@@ -101,7 +101,8 @@ class Auto(BaseStrategy):
     refit_growth
         The regression is fitted again when the crawl has grown by this share.
     max_links : int
-        Most links that are kept; beyond it the pages that were fetched first are forgotten.
+        Most links that are kept, and most pages; beyond it the pages that were fetched first
+        are forgotten.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"terms", "context", "anchor", "graph"})
@@ -151,6 +152,7 @@ class Auto(BaseStrategy):
         self._start.start(profile, random_state)
         self._evidence = LinkEvidence(topic_terms(profile), max_links=self.max_links)
         self._learnt: _Learnt | None = None
+        self._mean = 0.0  # what a page brought at the last rerank; 0 before the first
         self._found = 0
         self._warned_at = 100
 
@@ -169,11 +171,11 @@ class Auto(BaseStrategy):
         learnt = self._learnt_since(self._evidence.forgotten)
         row = self._evidence.row_of(page.key)
         if learnt is None or row < 0 or not page.links:
-            return self._start.score(page, state)
+            return self._by_prior(page, state)
         first, end = self._evidence.links_of(row)
         if end - first != len(page.links):  # the page was fetched before, and had others
-            return self._start.score(page, state)
-        seen = self._evidence.snapshot()
+            return self._by_prior(page, state)
+        seen = self._evidence.glance()
         links = np.arange(first, end)
         each = Candidates(seen.link_node[links].astype(np.int64), links, np.arange(len(links)))
         found = features(seen, each, learnt.successes, without=self.without)
@@ -181,6 +183,14 @@ class Auto(BaseStrategy):
         parts = _by_family(learnt.model.contributions(found.values), found)
         parts["prior"], parts["trust"] = prior, np.full(len(links), learnt.trust)
         return LinkScores(_priorities(_blend(learnt, found.values, prior)), None, parts)
+
+    def _by_prior(self, page: Page, state: State | None) -> LinkScores:
+        """Score links by the prior alone, on the scale by which what waits was reranked."""
+        scores = self._start.score(page, state)
+        if not self._mean:
+            return scores
+        prior = scores.priorities / 2.0**PRIORITY_BITS
+        return scores._replace(priorities=_priorities(_of_prior(self._mean, prior)))
 
     def rerank(self, frontier: FrontierView) -> RerankWork | None:
         """Return the work that learns anew, and orders what waits by it."""
@@ -195,6 +205,7 @@ class Auto(BaseStrategy):
         """Return what was seen, and of what was learnt that which cannot be computed anew."""
         memory = {f"seen/{name}": array for name, array in self._evidence.memory().items()}
         memory["counts"] = np.array([self._found, self._warned_at])
+        memory["mean"] = np.array(self._mean)
         learnt = self._learnt_since(self._evidence.forgotten)
         if learnt is not None:
             memory |= {f"model/{name}": array for name, array in learnt.model.arrays().items()}
@@ -212,6 +223,7 @@ class Auto(BaseStrategy):
             {name.removeprefix(prefix): a for name, a in memory.items() if name.startswith(prefix)}
         )
         self._found, self._warned_at = memory["counts"].tolist()
+        self._mean = float(memory["mean"])
         if "fitted" not in memory:
             return
         prefix = "model/"
@@ -220,7 +232,7 @@ class Auto(BaseStrategy):
         )
         outcomes = memory["outcomes"]
         successes = self._successes(
-            self._evidence.snapshot().until(len(outcomes)), outcomes, float(memory["mean"])
+            self._evidence.snapshot().until(len(outcomes)), outcomes, self._mean
         )
         self._learnt = _Learnt(
             int(memory["fitted"]),
@@ -270,7 +282,7 @@ class Auto(BaseStrategy):
             prior = prior_scores(seen, part, alpha=self._start.alpha)
             log_odds[part.nodes] = _blend(learnt, found.values, prior)
         expected = np.where(np.isnan(log_odds), 0.0, sigmoid(np.nan_to_num(log_odds)))
-        self._learnt = learnt._replace(expected=expected)
+        self._learnt, self._mean = learnt._replace(expected=expected), learnt.successes.mean
         scored = known[~np.isnan(log_odds[nodes[known]])]
         return Reranking(frontier.ids[scored], _priorities(log_odds[nodes[scored]]))
 
@@ -315,12 +327,16 @@ def _blend(
     learnt: _Learnt, values: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the log odds of candidates: of the model and of the prior, by trust."""
-    mean = logit(min(learnt.successes.mean, 0.5))
-    of_prior = mean + _PRIOR_SCALE * (prior - _PRIOR_MEAN)
+    of_prior = _of_prior(learnt.successes.mean, prior)
     blended: NDArray[np.float64] = (
         learnt.trust * learnt.model.log_odds(values) + (1 - learnt.trust) * of_prior
     )
     return blended
+
+
+def _of_prior(mean: float, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log odds of a prior in [0, 1], where a page brings so much in the mean, (n,)."""
+    return logit(min(mean, 0.5)) + _PRIOR_SCALE * (prior - _PRIOR_MEAN)
 
 
 def _priorities(log_odds: NDArray[np.float64]) -> NDArray[np.int64]:

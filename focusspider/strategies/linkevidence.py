@@ -9,9 +9,9 @@ There are four tables.
   page after page.
 
 Everything a strategy learns is computed from them anew, so they are all that it has to
-remember. They are bounded: when there are more than ``max_links`` links, the pages that were
-fetched first are forgotten with their links, a quarter of them all, and with them the nodes
-and texts that nothing else leads to.
+remember. They are bounded: when there are more than ``max_links`` links or rows, the pages
+that were fetched first are forgotten with their links, a quarter of them all, and with them
+the nodes and texts that nothing else leads to.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy as np
 
 from focusspider.growing import GrowingArray
 from focusspider.keytable import ABSENT, KeyTable, url_key
+from focusspider.strategies.pairfilter import PairFilter, mixed
 from focusspider.strategies.urlspelling import MAX_WORDS, URL_GROUPS, place_of, url_spelling
 from focusspider.text import Terms, cosine
 
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FIRST_OF", "SAME_DIRECTORY", "SAME_HOST", "LinkEvidence", "Snapshot", "link_groups"]
 
-#: Log of the number of pairs of a group and a node that can be told apart.
-_SEEN_BITS = 27
 #: Bits of ``link_flags``: whether a link is the first from its group to its node, for the six
 #: groups of links, and whether it stays on its host, and in its directory.
 FIRST_OF = ("page", "path", "host path", "directory path", "anchor", "context")
@@ -118,7 +117,7 @@ class LinkEvidence:
     keywords
         What texts and pages are compared with.
     max_links
-        Most links that are kept, and after forgetting three quarters of them.
+        Most links that are kept, and most pages; after forgetting three quarters of them.
 
     Attributes
     ----------
@@ -156,6 +155,10 @@ class LinkEvidence:
         """Return the tables as they are now; only what changes in place is copied."""
         return Snapshot(self._views(), self._node_row.view().copy())
 
+    def glance(self) -> Snapshot:
+        """Return the tables to be read before the next page is added: nothing is copied."""
+        return Snapshot(self._views(), self._node_row.view())
+
     def add_page(self, page: Page, *, relevance: float, relevant: bool, hub: float) -> None:
         """Add a fetched page and its links; one that is known already changes nothing."""
         node = self._node(page.key, page.url, ABSENT)
@@ -186,7 +189,7 @@ class LinkEvidence:
             ("row_end", len(self)),
         ):
             self._arrays[name].append(value)
-        if len(self) > self._max_links:
+        if max(len(self), self.n_rows) > self._max_links:
             self._forget()
 
     def _add_links(self, page: Page, row: int, host: bytes, directory: bytes) -> None:
@@ -228,7 +231,7 @@ class LinkEvidence:
             np.full(n, crc32(host + directory), dtype=np.uint32),
         )
         for bit, group in enumerate(groups):
-            flags |= self._first(mixed(group, ids, bit)).astype(np.uint8) << bit
+            flags |= self._seen.first(mixed(group, ids, bit)).astype(np.uint8) << bit
         self._arrays["link_node"].extend(ids)
         self._arrays["link_row"].extend(np.full(n, row, dtype=np.int32))
         self._arrays["link_path"].extend(np.array(paths, dtype=np.uint32))
@@ -236,19 +239,6 @@ class LinkEvidence:
         self._arrays["link_context"].extend(np.array(contexts, dtype=np.int32))
         self._arrays["link_place"].extend((np.arange(n) / n).astype(np.float16))
         self._arrays["link_flags"].extend(flags)
-
-    def _first(self, pairs: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Return which pairs were not met before, (n,), and remember them.
-
-        The memory is a Bloom filter with one hash: a few are taken for known by chance.
-        """
-        first = np.zeros(len(pairs), dtype=np.bool_)
-        first[np.unique(pairs, return_index=True)[1]] = True
-        places = pairs >> np.uint32(32 - _SEEN_BITS)
-        bits = np.uint8(1) << (places & 7).astype(np.uint8)
-        first &= (self._seen[places >> 3] & bits) == 0
-        np.bitwise_or.at(self._seen, places >> 3, bits)
-        return first
 
     def _node(self, key: int, url: str, parent: int) -> int:
         node = self._nodes.get(key)
@@ -295,7 +285,7 @@ class LinkEvidence:
         self._nodes, self._texts = KeyTable(), KeyTable()
         for table, keys in ((self._nodes, arrays["node_key"]), (self._texts, arrays["text_key"])):
             table.extend(keys, np.arange(len(keys), dtype=np.int32))
-        self._seen = np.zeros(1 << (_SEEN_BITS - 3), dtype=np.uint8)
+        self._seen = PairFilter()
         rows = arrays["link_row"]
         groups = link_groups(
             rows,
@@ -306,7 +296,7 @@ class LinkEvidence:
             arrays["row_directory"][rows],
         )
         for bit, group in enumerate(groups):
-            self._first(mixed(group, arrays["link_node"], bit))
+            self._seen.add(mixed(group, arrays["link_node"], bit))
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """Return the tables as arrays."""
@@ -322,8 +312,9 @@ class LinkEvidence:
     def _forget(self) -> None:
         """Forget the pages that were fetched first, and what only they lead to."""
         now = self._views()
-        last = len(self) - self._max_links * 3 // 4
-        rows = int(np.searchsorted(now["row_end"], last)) + 1
+        kept_most = self._max_links * 3 // 4
+        of_links = int(np.searchsorted(now["row_end"], len(self) - kept_most)) + 1
+        rows = max(of_links, self.n_rows - kept_most)
         kept, node_row = _without(now, self._node_row.view(), rows)
         self._begin(kept)
         self._node_row = GrowingArray.of(node_row)
@@ -351,17 +342,6 @@ def link_groups(
         anchors,
         contexts,
     )
-
-
-def mixed(a: NDArray[Any], b: NDArray[Any], salt: int) -> NDArray[np.uint32]:
-    """Return a 32-bit hash of pairs of integers, (n,)."""
-    x = a.astype(np.uint32) * np.uint32(0x9E3779B1) + b.astype(np.uint32) * np.uint32(0x85EBCA77)
-    x += np.uint32(salt * 0xC2B2AE3D & 0xFFFFFFFF)
-    for shift, factor in ((15, 0x2C1B3C6D), (12, 0x297A2D39)):
-        x ^= x >> np.uint32(shift)
-        x *= np.uint32(factor)
-    x ^= x >> np.uint32(15)
-    return x
 
 
 def _without(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from math import exp
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,6 +159,29 @@ def test_the_pages_fetched_first_are_forgotten() -> None:
     assert len(seen.node_words) == seen.node_end[-1]
 
 
+def test_pages_without_links_are_forgotten_too() -> None:
+    evidence = LinkEvidence(Terms(), max_links=1000)
+    for i in range(2500):
+        leaf = page("", f"{SITE}/{i}")
+        evidence.add_page(leaf, relevance=0.0, relevant=False, hub=0.0)
+        assert evidence.n_rows <= 1000
+    seen = evidence.snapshot()
+    assert evidence.forgotten + seen.n_rows == 2500
+    assert seen.n_nodes == seen.n_rows
+    assert evidence.row_of(url_key(f"{SITE}/2499")) == seen.n_rows - 1
+
+
+def test_a_page_of_more_links_than_are_kept() -> None:
+    strategy = started(max_links=1000)
+    crawl(strategy)
+    order(strategy)
+    at = page("".join(f"<a href='/{i}'>robot</a>" for i in range(3000)), f"{SITE}/many")
+    strategy.observe(at, Judgement(0.0, False, "test"))
+    assert len(strategy.score(at, None).priorities) == 3000
+    crawl(strategy)
+    order(strategy)
+
+
 def test_a_forgetful_crawl_goes_on() -> None:
     strategy = started(max_links=1000)
     for turn in range(3):
@@ -183,8 +207,15 @@ def test_what_was_learnt_of_forgotten_pages_is_not_used() -> None:
         if strategy is late:
             work()
     scores = [strategy.score(more[-1], None) for strategy in (late, never)]
-    assert np.array_equal(scores[0].priorities, scores[1].priorities)
     assert scores[0].parts.keys() == scores[1].parts.keys()
+    # Both say the same; late on the scale of the reranking, by which the other links wait now.
+    assert set(scores[1].priorities.tolist()) == {0}
+    mean = float(late.memory()["mean"])
+    prior = mean / (1 - mean) * exp(12 * (0 - 0.1))
+    assert scores[0].priorities / 2**50 == pytest.approx(prior / (1 + prior), rel=1e-9)
+    resumed = started(max_links=1000)
+    resumed.recall(unpack_memory(pack_memory(late.memory())))
+    assert np.array_equal(resumed.score(more[-1], None).priorities, scores[0].priorities)
     assert late.memory().keys() == never.memory().keys()
     for strategy in (late, never):
         crawl(strategy)
