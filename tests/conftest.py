@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A shell starts what it puts into the background like this, and the commands that tests
+    # interrupt would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 
