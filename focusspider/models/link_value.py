@@ -155,7 +155,12 @@ class LinkValue:
         outcomes: NDArray[np.float64],
         sample_weight: NDArray[np.float64] | None = None,
     ) -> LinkValue:
-        """Learn from examples: (n, n_features), (n,) in [0, 1], and their weights v, (n,)."""
+        """Learn from examples: (n, n_features), (n,) in [0, 1], and their weights v, (n,).
+
+        Raises ``ValueError`` for features that are not finite: no step leads anywhere then.
+        """
+        if not np.isfinite(features).all():
+            raise ValueError("features must be finite numbers")
         v = np.ones(len(outcomes)) if sample_weight is None else sample_weight
         self.mean_ = features.mean(axis=0)
         deviations = features.std(axis=0)

@@ -19,6 +19,9 @@ URL_GROUPS = ("directory", "parent", "host", "digits", "file", "section")
 #: Words kept of a URL, or of another text: the first ones.
 MAX_WORDS = 24
 
+#: Slashes that are counted: those of a hostile URL are more than 16 bits hold.
+_MOST_SLASHES = 100
+
 _DIGITS = re.compile(r"\d+")
 _VALUES = re.compile(r"=[^&]*")
 _WORD = re.compile(r"[a-z]{2,}")
@@ -35,8 +38,8 @@ class Spelling(NamedTuple):
 def url_spelling(url: str, keywords: Iterable[str]) -> Spelling:
     """Return the groups of a URL, in the order of :data:`URL_GROUPS`, numbers, and words.
 
-    The numbers are those of its slashes, the log of its length, how many of the keywords are
-    in it, up to 3, and whether it has a query.
+    The numbers are those of its slashes, up to 100, the log of its length, how many of the
+    keywords are in it, up to 3, and whether it has a query.
     """
     path, host, query = _parts(url)
     directory, _, name = path.rpartition("/")
@@ -56,7 +59,12 @@ def url_spelling(url: str, keywords: Iterable[str]) -> Spelling:
     words = list(dict.fromkeys(_WORD.findall(f"{path} {query}".lower())))
     return Spelling(
         tuple(crc32(name.encode("utf-8", "replace")) for name in names),
-        (path.count("/"), log(max(len(url), 1)), min(found, 3), float(bool(query))),
+        (
+            min(path.count("/"), _MOST_SLASHES),
+            log(max(len(url), 1)),
+            min(found, 3),
+            float(bool(query)),
+        ),
         [crc32(word.encode()) for word in words[:MAX_WORDS]],
     )
 

@@ -65,6 +65,14 @@ def test_one_outcome_only_is_learnt_too(outcome: float) -> None:
     assert ((sigmoid(model.log_odds(features)) > 0.9) == (outcome > 0)).all()
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_features_that_are_no_numbers_are_refused(value: float) -> None:
+    features, outcomes = examples()
+    features[3, 1] = value
+    with pytest.raises(ValueError, match="features must be finite numbers"):
+        LinkValue().fit(features, outcomes)
+
+
 def test_success_by_hand() -> None:
     groups = np.array([7, 7, 7, 9])
     outcomes = np.array([1.0, 0.0, 1.0, 0.0])

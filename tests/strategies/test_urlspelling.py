@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import log
 
+import numpy as np
 import pytest
 
 from focusspider.strategies.urlspelling import MAX_WORDS, URL_GROUPS, place_of, url_spelling
@@ -41,6 +42,12 @@ def test_numbers_are_slashes_length_keywords_and_query() -> None:
     numbers = url_spelling(url, ["robot", "arm", "tea"]).numbers
     assert numbers == (2, log(len(url)), 2, 1.0)
     assert url_spelling(HOST, ["a", "e", "x", "m", "p"]).numbers == (0, log(len(HOST)), 3, 0.0)
+
+
+def test_slashes_of_a_hostile_url_stay_a_number() -> None:
+    numbers = url_spelling(HOST + "/" * 100_000, ()).numbers
+    assert numbers[0] == 100
+    assert np.isfinite(np.array(numbers, dtype=np.float16)).all()
 
 
 def test_words_are_those_of_path_and_query_once_each_and_not_too_many() -> None:
