@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from focusspider.inspection.hmm import distance, state_names
-from focusspider.inspection.sections import MOST, Lists, Section, Table, matrix, strongest
+from focusspider.inspection.sections import MOST, Lists, Section, Table, matrix
 from focusspider.models.crf import CRF
 from focusspider.models.memm import MEMM
+from focusspider.models.wordweights import strongest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +61,7 @@ def memm_sections(file: ModelFile, n: int) -> list[Section]:
             "Features of each transition",
             "Weights, natural logarithms; transitions that the training data do not have are "
             "left out.",
-            Lists(pairs[: MOST * MOST]),
+            Lists(pairs),
         ),
     ]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from focusspider.registry import check_choice
+from focusspider.registry import check_choice, check_flag, check_number, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,9 +48,20 @@ class ChainModel(ABC):
     """
 
     kind: ClassVar[str]
-    k: int
     weights_: NDArray[np.float64]
     names_: tuple[str, ...]
+
+    def __init__(self, k: int, *, variance: float, edge: bool, max_iter: int, tol: float) -> None:
+        check_whole("k", k)
+        check_number("variance", variance, np.finfo(np.float64).tiny)
+        check_flag("edge", edge)
+        check_whole("max_iter", max_iter)
+        check_number("tol", tol)
+        self.k = k
+        self.variance = variance
+        self.edge = edge
+        self.max_iter = max_iter
+        self.tol = tol
 
     def evidence(self, features: csr_array) -> NDArray[np.float64]:
         """Return what features add to the scores, (n, r), without the bias.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["chain_file", "chain_parts"]
 
+_Chain = TypeVar("_Chain", bound="ChainModel")
+#: Of a weight, whichever sign: sums of more would not be numbers.
+_LARGEST = 1e9
+
 
 def chain_file(
     model: ChainModel,
-    parameters: Mapping[str, Any],
     arrays: Mapping[str, NDArray[Any]],
     about: Mapping[str, Any],
 ) -> ModelFile:
@@ -30,6 +33,7 @@ def chain_file(
     Those are for whoever makes the features, such as which families; under other names.
     """
     more = dict(about)
+    parameters = {name: getattr(model, name) for name in parameters_of(type(model))}
     return ModelFile(
         kind=model.kind,
         arrays={
@@ -47,10 +51,10 @@ def chain_file(
 
 def chain_parts(
     file: ModelFile,
-    kind: type[ChainModel],
+    kind: type[_Chain],
     shapes: Mapping[str, tuple[str, tuple[int | str, ...]]],
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any], tuple[str, ...]]:
-    """Return the arrays of a file, the parameters of its class, and the names of features.
+) -> tuple[_Chain, dict[str, NDArray[Any]]]:
+    """Return the model of a file but for what only its kind has, and all arrays.
 
     Raises ModelFileError where they are not those of a model of this kind.
     """
@@ -69,11 +73,9 @@ def chain_parts(
         raise file.damaged(f"{len(names)} names for {len(arrays['weights']) - 1} features")
     if not len(arrays["weights"]):
         raise file.damaged("it has no weights")
-    parameters = {
-        name: file.parameters[name] for name in parameters_of(kind) if name in file.parameters
-    }
-    try:
-        kind(**parameters)
-    except (TypeError, ValueError) as error:
-        raise file.damaged(str(error)) from None
-    return arrays, parameters, names
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and np.abs(array).max(initial=0) > _LARGEST:
+            raise file.damaged(f"{name} has numbers beyond ±{_LARGEST:g}")
+    made = file.made(kind, *parameters_of(kind))
+    made.weights_, made.names_ = arrays["weights"], names
+    return made, arrays

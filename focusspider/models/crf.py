@@ -11,7 +11,7 @@ import numpy as np
 
 from focusspider.models.chain import ChainModel, Items, checked
 from focusspider.models.chainfile import chain_file, chain_parts
-from focusspider.registry import check_flag, check_number, check_whole
+from focusspider.registry import check_flag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,18 +82,9 @@ class CRF(ChainModel):
         max_iter: int = 300,
         tol: float = 1e-5,
     ) -> None:
-        check_whole("k", k)
-        check_number("variance", variance, np.finfo(np.float64).tiny)
-        check_flag("edge", edge)
+        super().__init__(k, variance=variance, edge=edge, max_iter=max_iter, tol=tol)
         check_flag("possible_states", possible_states)
-        check_whole("max_iter", max_iter)
-        check_number("tol", tol)
-        self.k = k
-        self.variance = variance
-        self.edge = edge
         self.possible_states = possible_states
-        self.max_iter = max_iter
-        self.tol = tol
 
     def fit(
         self,
@@ -133,18 +124,19 @@ class CRF(ChainModel):
                 "feature.possible_states": self.possible_states,
             }
         )
-        lines: list[str] = []
+        self.n_iter_ = 0
+        self.converged_ = False
 
         def read(line: str) -> None:
-            lines.append(line)
-            if progress is not None and line.startswith("***** Iteration #"):
-                progress(sum(line.startswith("***** Iteration #") for line in lines))
+            self.converged_ |= any(end in line for end in _CONVERGED)
+            if line.startswith("***** Iteration #"):
+                self.n_iter_ += 1
+                if progress is not None:
+                    progress(self.n_iter_)
 
         trainer.message = read
         _append(trainer, items, whole=self.edge)
         trainer.train(str(path))
-        self.n_iter_ = sum(line.startswith("***** Iteration #") for line in lines)
-        self.converged_ = any(end in line for line in lines for end in _CONVERGED)
         tagger = pycrfsuite.Tagger()
         tagger.open(str(path))
         try:
@@ -167,22 +159,18 @@ class CRF(ChainModel):
 
     def to_file(self, **about: Any) -> ModelFile:
         """Return the model as a :class:`ModelFile`; ``about`` are its other fields."""
-        names = ("k", "variance", "edge", "possible_states", "max_iter", "tol")
-        parameters = {name: getattr(self, name) for name in names}
         arrays = {"transitions": self.transitions_, "seen": self.seen_}
-        return chain_file(self, parameters, arrays, about)
+        return chain_file(self, arrays, about)
 
     @classmethod
     def from_file(cls, model: ModelFile) -> CRF:
         """Return the model of a file. Raises ModelFileError where it holds none."""
         shapes = {"transitions": ("<f8", ("k", "k")), "seen": ("|b1", ("k",))}
-        arrays, parameters, names = chain_parts(model, cls, shapes)
-        made = cls(**parameters)
+        made, arrays = chain_parts(model, cls, shapes)
         if arrays["seen"].shape != (made.k,) or arrays["weights"].shape[1] != made.k:
             raise model.damaged(f"its arrays are not those of {made.k} states")
         if not arrays["seen"].any():
             raise model.damaged("it knows no state")
-        made.weights_, made.names_ = arrays["weights"], names
         made.transitions_, made.seen_ = arrays["transitions"], arrays["seen"]
         return made
 

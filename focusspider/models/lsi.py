@@ -25,6 +25,8 @@ __all__ = ["LatentSemanticIndex", "unit_rows"]
 
 #: Power iterations of the decomposition: with so many it is exact for the larger values.
 _POWER_ITERS = 8
+#: That of a word in one of 2 ** 63 pages.
+_LARGEST_IDF = 64
 
 
 class LatentSemanticIndex:
@@ -158,6 +160,8 @@ class LatentSemanticIndex:
         if len(set(made.terms_)) < len(made.terms_):
             raise file.damaged("a term is in it twice")
         made.idf_ = arrays["lsi_idf"]
+        if not ((made.idf_ > 0) & (made.idf_ <= _LARGEST_IDF)).all():
+            raise file.damaged(f"lsi_idf has numbers that are not above 0, up to {_LARGEST_IDF}")
         made.components_ = arrays["lsi_components"]
         made.singular_values_ = arrays["lsi_singular_values"]
         return made

@@ -9,7 +9,7 @@ import numpy as np
 
 from focusspider.models.chain import ChainModel, checked
 from focusspider.models.chainfile import chain_file, chain_parts
-from focusspider.registry import check_choice, check_flag, check_number, check_whole
+from focusspider.registry import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,18 +72,9 @@ class MEMM(ChainModel):
         max_iter: int = 300,
         tol: float = 1e-6,
     ) -> None:
-        check_whole("k", k)
-        check_number("variance", variance, np.finfo(np.float64).tiny)
+        super().__init__(k, variance=variance, edge=edge, max_iter=max_iter, tol=tol)
         check_choice("prior", prior, PRIORS)
-        check_flag("edge", edge)
-        check_whole("max_iter", max_iter)
-        check_number("tol", tol)
-        self.k = k
-        self.variance = variance
         self.prior = prior
-        self.edge = edge
-        self.max_iter = max_iter
-        self.tol = tol
 
     def fit(
         self,
@@ -172,23 +163,16 @@ class MEMM(ChainModel):
 
     def to_file(self, **about: Any) -> ModelFile:
         """Return the model as a :class:`ModelFile`; ``about`` are its other fields."""
-        parameters = {
-            name: getattr(self, name)
-            for name in ("k", "variance", "prior", "edge", "max_iter", "tol")
-        }
-        return chain_file(self, parameters, {"counts": self.counts_}, about)
+        return chain_file(self, {"counts": self.counts_}, about)
 
     @classmethod
     def from_file(cls, model: ModelFile) -> MEMM:
         """Return the model of a file. Raises ModelFileError where it holds none."""
-        arrays, parameters, names = chain_parts(
-            model, cls, {"counts": ("<i8", ("k_and_start", "k"))}
-        )
-        made = cls(**parameters)
+        made, arrays = chain_parts(model, cls, {"counts": ("<i8", ("k_and_start", "k"))})
         k = made.k
         if arrays["counts"].shape != (k + 1, k) or arrays["weights"].shape[1] != (k + 1) * k:
             raise model.damaged(f"its arrays are not those of {k} states")
-        made.weights_, made.counts_, made.names_ = arrays["weights"], arrays["counts"], names
+        made.counts_ = arrays["counts"]
         return made
 
 

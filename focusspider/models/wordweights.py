@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["group_counts", "log_odds_ratios", "mutual_information", "top_words"]
+__all__ = ["group_counts", "log_odds_ratios", "mutual_information", "strongest", "top_words"]
 
 
 def group_counts(counts: csr_array, groups: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
@@ -122,12 +122,20 @@ def top_words(
     [[('arm', 0.5), ('tea', 0.5)], [('robot', 0.1)]]
     """
     check_whole("n", n)
-    found = []
-    for of_group in weights:
-        positive = np.flatnonzero(of_group > 0)
-        if len(positive) > n:
-            least = np.partition(of_group[positive], -n)[-n]
-            positive = positive[of_group[positive] >= least]
-        words = [(terms[column], float(of_group[column])) for column in positive.tolist()]
-        found.append(sorted(words, key=lambda word: (-word[1], word[0]))[:n])
-    return found
+    return [strongest(of_group, terms, n) for of_group in weights]
+
+
+def strongest(
+    weights: NDArray[np.float64], names: Sequence[str], n: int
+) -> list[tuple[str, float]]:
+    """Return the names of the n largest weights that are above 0, equals by name.
+
+    >>> strongest(np.array([0.5, -1, 0.5, 0.1]), ["tea", "robot", "arm", "of"], 2)
+    [('arm', 0.5), ('tea', 0.5)]
+    """
+    above = np.flatnonzero(weights > 0)
+    if len(above) > n:
+        least = np.partition(weights[above], -n)[-n]
+        above = above[weights[above] >= least]
+    found = [(names[column], float(weights[column])) for column in above.tolist()]
+    return sorted(found, key=lambda entry: (-entry[1], entry[0]))[:n]

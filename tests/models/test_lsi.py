@@ -188,6 +188,10 @@ def test_a_damaged_space(change: dict[str, Any], message: str) -> None:
     file = index.to_model_file()
     with pytest.raises(ModelFileError, match=message):
         LatentSemanticIndex.from_model_file(replace(file, arrays={**file.arrays, **change}))
+    for idf in (0.0, -1.0, 1e300):
+        arrays = {**file.arrays, "lsi_idf": np.full_like(file.arrays["lsi_idf"], idf)}
+        with pytest.raises(ModelFileError, match="lsi_idf has numbers that are not above 0"):
+            LatentSemanticIndex.from_model_file(replace(file, arrays=arrays))
     with pytest.raises(ModelFileError, match="n_topics must be a whole number of at least 1"):
         LatentSemanticIndex.from_model_file(replace(file, parameters={"n_topics": 0, "n_terms": 1}))
 
