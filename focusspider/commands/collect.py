@@ -10,11 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
+from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
-from focusspider.errors import FocusError, SettingError, TopicError, UnknownNameError
+from focusspider.errors import SettingError, TopicError, UnknownNameError
 
 if TYPE_CHECKING:
     import argparse
@@ -32,11 +30,11 @@ _ARCHIVE = "archive"
 _WARCS = (".warc", ".warc.gz")
 
 
-class Command(ScrapyCommand):
+class Command(FocusCommand):
     """Collect the web graph that a topic's methods learn from."""
 
-    requires_project = False
-    requires_crawler_process = False
+    argument = "topic, such as sample"
+    stopped = "the same command begins again"
     default_settings = {"LOG_LEVEL": "INFO"}  # noqa: RUF012 - Scrapy's own way
 
     def syntax(self) -> str:
@@ -80,20 +78,8 @@ class Command(ScrapyCommand):
             help="write the graph that is there as a WARC (.warc, .warc.gz) or a folder, and "
             "its targets beside it")  # fmt: skip
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Collect; the exit status is 1 where nothing could be."""
-        if len(args) != 1:
-            raise UsageError("name one topic, such as sample")
-        try:
-            self._run(args[0], opts)
-        except FocusError as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 1
-        except KeyboardInterrupt:
-            print("Stopped; the same command begins again.", file=sys.stderr)
-            self.exitcode = 130
-
-    def _run(self, name: str, opts: argparse.Namespace) -> None:
+    def work(self, name: str, opts: argparse.Namespace) -> None:
+        """Collect, or export what was collected."""
         # here, since every call of scrapy loads every command
         from focusspider.commands.graphfile import graph_of_topic
         from focusspider.topic import Topic

@@ -10,11 +10,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
+from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
-from focusspider.errors import BenchmarkError, FocusError, MissingExtraError, UnknownNameError
+from focusspider.errors import BenchmarkError, MissingExtraError, UnknownNameError
 
 if TYPE_CHECKING:
     import argparse
@@ -28,11 +26,11 @@ T = TypeVar("T")
 _EVERY = 10.0  # seconds between two lines of progress where there is no terminal
 
 
-class Command(ScrapyCommand):
+class Command(FocusCommand):
     """Run a benchmark file."""
 
-    requires_project = False
-    requires_crawler_process = False
+    argument = "benchmark file, such as benchmarks/sample.toml"
+    stopped = "the same command goes on from here"
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
 
     def syntax(self) -> str:
@@ -64,18 +62,9 @@ class Command(ScrapyCommand):
         add("--out", metavar="DIR", help="where the results go (exports/evaluations/NAME)")
         add("--fresh", action="store_true", help="run again what is finished already")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def work(self, given: str, opts: argparse.Namespace) -> None:
         """Run the benchmark; the exit status is 1 where a crawl failed."""
-        if len(args) != 1:
-            raise UsageError("name one benchmark file, such as benchmarks/sample.toml")
-        try:
-            self.exitcode = self._evaluate(Path(args[0]), opts)
-        except FocusError as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 1
-        except KeyboardInterrupt:
-            print("Stopped; the same command goes on from here.", file=sys.stderr)
-            self.exitcode = 130
+        self.exitcode = self._evaluate(Path(given), opts)
 
     def _evaluate(self, path: Path, opts: argparse.Namespace) -> int:
         # here, since every call of scrapy loads every command

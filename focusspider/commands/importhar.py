@@ -8,11 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
+from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
-from focusspider.errors import FocusError, SettingError
+from focusspider.errors import SettingError
 
 if TYPE_CHECKING:
     import argparse
@@ -20,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["Command"]
 
 
-class Command(ScrapyCommand):
+class Command(FocusCommand):
     """Make a web graph of a browsing session that a browser saved."""
 
-    requires_project = False
-    requires_crawler_process = False
+    argument = "HAR file, such as session.har"
+    stopped = "nothing was changed"
 
     def syntax(self) -> str:
         """Return how the command is called."""
@@ -55,20 +53,8 @@ class Command(ScrapyCommand):
             "HAR file)")  # fmt: skip
         add("--append", action="store_true", help="add to a graph that is there")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Import; the exit status is 1 where nothing could be."""
-        if len(args) != 1:
-            raise UsageError("name one HAR file, such as session.har")
-        try:
-            self._import(Path(args[0]), opts)
-        except FocusError as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 1
-        except KeyboardInterrupt:
-            print("Stopped; nothing was changed.", file=sys.stderr)
-            self.exitcode = 130
-
-    def _import(self, har: Path, opts: argparse.Namespace) -> None:
+    def work(self, given: str, opts: argparse.Namespace) -> None:
+        """Import a file."""
         # here, since every call of scrapy loads every command
         from focusspider.commands.graphfile import graph_of_topic, new_graph
         from focusspider.commands.progress import ProgressBar
@@ -80,6 +66,7 @@ class Command(ScrapyCommand):
         from focusspider.webgraph.session import BrowsingSession
 
         assert self.settings is not None
+        har = Path(given)
         config = FocusConfig.from_settings(self.settings)
         topic = opts.topic and Topic.load(opts.topic, config.topics_dir, needs_seeds=False)
         out = Path(opts.out) if opts.out else None

@@ -8,11 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
+from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
-from focusspider.errors import FocusError, SettingError
+from focusspider.errors import SettingError
 from focusspider.urls import RefusedURLError, resolve
 from focusspider.webgraph.chromium import check_endpoint, has_display
 
@@ -25,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Command"]
 
 
-class Command(ScrapyCommand):
+class Command(FocusCommand):
     """Record a browsing session as the web graph of a topic."""
 
-    requires_project = False
-    requires_crawler_process = False
+    argument = "topic, such as sample"
+    stopped = "what was recorded is saved"
 
     def syntax(self) -> str:
         """Return how the command is called."""
@@ -65,17 +63,8 @@ class Command(ScrapyCommand):
         add("--headless", action="store_true",
             help="open no window; a program may drive it at the address printed")  # fmt: skip
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Record; the exit status is 1 where nothing could be."""
-        if len(args) != 1:
-            raise UsageError("name one topic, such as sample")
-        try:
-            self._record(args[0], opts)
-        except FocusError as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 1
-
-    def _record(self, name: str, opts: argparse.Namespace) -> None:
+    def work(self, name: str, opts: argparse.Namespace) -> None:
+        """Record a session."""
         # here, since every call of scrapy loads every command
         from focusspider.commands.graphfile import graph_of_topic, new_graph
         from focusspider.commands.sessiongraph import check_new, told

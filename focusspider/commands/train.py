@@ -10,9 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
+from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
 from focusspider.errors import FocusError, SettingError
 
@@ -28,11 +26,11 @@ __all__ = ["Command"]
 _ALL = "all"
 
 
-class Command(ScrapyCommand):
+class Command(FocusCommand):
     """Train the strategies that learn before a crawl."""
 
-    requires_project = False
-    requires_crawler_process = False
+    argument = "topic, such as sample"
+    stopped = "models that were finished are kept"
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
 
     def syntax(self) -> str:
@@ -67,20 +65,8 @@ class Command(ScrapyCommand):
         add("--seed", metavar="N", type=int, help="of all that is drawn at random (FOCUS_SEED)")
         add("--date", metavar="YYYY-MM-DD", help="what the files give as their date (today)")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Train; the exit status is 1 where a model could not be had."""
-        if len(args) != 1:
-            raise UsageError("name one topic, such as sample")
-        try:
-            self._run(args[0], opts)
-        except FocusError as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 1
-        except KeyboardInterrupt:
-            print("Stopped; models that were finished are kept.", file=sys.stderr)
-            self.exitcode = 130
-
-    def _run(self, name: str, opts: argparse.Namespace) -> None:
+    def work(self, name: str, opts: argparse.Namespace) -> None:
+        """Train the models that are asked for."""
         # here, since every call of scrapy loads every command
         from focusspider.commands.graphfile import graph_of_topic
         from focusspider.commands.progress import ProgressBar
