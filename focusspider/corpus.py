@@ -17,7 +17,6 @@ import numpy as np
 
 from focusspider.errors import CorpusError
 from focusspider.growing import GrowingArray
-from focusspider.page import PageParser
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -301,6 +300,8 @@ def read_corpus(path: Path, analyzer: Analyzer) -> Counts:
 
 
 def _read_folder(folder: Path, analyzer: Analyzer) -> Corpus:
+    from focusspider.page import PageParser  # here, since models count terms without Scrapy
+
     corpus = Corpus(analyzer.language)
     parser = PageParser(analyzer=analyzer)
     for path in sorted(_files(folder)):

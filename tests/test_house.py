@@ -92,3 +92,16 @@ def test_nothing_heavy_is_imported(statement: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_models_need_no_scrapy() -> None:
+    names = [f"focusspider.models.{path.stem}" for path in (PACKAGE / "models").glob("[a-z]*.py")]
+    assert "focusspider.models.crf" in names
+    code = (
+        f"import sys, {', '.join(names)}\n"
+        "print([m for m in ('scrapy', 'twisted') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+    )
+    assert done.stdout.strip() == "[]"
