@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from focusspider.corpus import Corpus
 from focusspider.errors import SettingError
 from focusspider.priority import to_score
 from focusspider.registry import parameters
@@ -68,8 +72,6 @@ def write_module(folder: Path, name: str, source: str) -> None:
 
 @pytest.fixture
 def importable(tmp_path: Path, monkeypatch: Any) -> Path:
-    import sys
-
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
     for name in [name for name in sys.modules if name.split(".")[0] == "myproject"]:
@@ -94,11 +96,30 @@ def test_the_strategy_of_ones_own_works(importable: Path) -> None:
         build_strategy(path, {"kep": 1})
 
 
-def test_the_corpus_of_the_example_can_be_learnt_from(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    exec(block("strategies.md", "python", 0), {})
+def test_the_corpus_of_the_example_can_be_learnt_from(tmp_path: Path) -> None:
+    script = tmp_path / "texts.py"
+    script.write_text(block("strategies.md", "python", 0), encoding="utf-8")
+    told = subprocess.run(
+        [sys.executable, "-W", "error", script.name],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(DOCS.parent)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
+    corpus = Corpus.load(tmp_path / "texts.npz")
+    assert corpus.language == "english"
+    counts = corpus.counts()
+    documents = [
+        {counts.terms[at]: int(n) for at, n in zip(row.indices, row.data, strict=True)}
+        for row in counts.matrix
+    ]
+    # "Robots grip and lift." and "Tea is brewed in a pot.", stemmed and without stop words.
+    assert documents == [{"robot": 1, "grip": 1, "lift": 1}, {"tea": 1, "brew": 1, "pot": 1}]
     for name in ("shark-search-okapi", "hcla", "plsi-phits"):
-        strategy = build_strategy(name, {"corpus": "texts.npz"})
+        strategy = build_strategy(name, {"corpus": "texts.npz"}, base_dir=tmp_path)
         strategy.start(profile("robot"), np.random.default_rng(0))
 
 
