@@ -15,21 +15,30 @@ import pytest
 from numpy.testing import assert_allclose
 
 from focusspider.evaluation.bound import stored_page
+from focusspider.models.crf import CRF
+from focusspider.models.memm import MEMM
 from focusspider.models.modelfile import read_model, write_model
 from focusspider.models.user_model import UserModel
 from focusspider.page import PageParser
+from focusspider.profile import TopicProfile
 from focusspider.replay import open_archive
 from focusspider.text import Analyzer
 from focusspider.topic import Topic
 from focusspider.training import build_trainer
 from focusspider.training.base import TrainingData
 from focusspider.webgraph import WebGraph
+from focusspider.webgraph.features import PageFeatures
+from focusspider.webgraph.vocabulary import Vocabulary
 from tests.crawls import ROOT, Crawl, crawl
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from focusspider.page import Page
+
 PAGES = 80
+ARCHIVE = open_archive("sample")
 LEARNT = ("hmm", "context-graph", "memm", "crf")
 
 
@@ -70,31 +79,72 @@ def focused(folder: Path, models: Path, strategy: str, **settings: Any) -> Crawl
     )
 
 
-def expected_beliefs(models: Path, log: list[dict[str, Any]]) -> dict[str, list[float]]:
+def paths(log: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Give each page that a link led to, and those on the way there from the first one on."""
+    lines = {line["url"]: line for line in log}
+    for line in log:
+        path: list[dict[str, Any]] = []
+        parent = line["parent"]
+        while parent is not None:
+            path.insert(0, lines[parent])
+            parent = lines[parent]["parent"]
+        if path:
+            yield line, path
+
+
+def stored(url: str) -> Page:
+    found = stored_page(ARCHIVE, url)
+    return PageParser(analyzer=Analyzer("english")).parse_html(found.body, found.url)
+
+
+def hmm_beliefs(models: Path, log: list[dict[str, Any]]) -> dict[str, list[float]]:
     """Return what is believed of each page when its link is found, from the path that led there.
 
     For each page anew, over its parents, from the first one on, with nothing that travels.
     """
     model = UserModel.from_model_file(read_model(models / "sample/hmm.npz"))
-    archive, parser = open_archive("sample"), PageParser(analyzer=Analyzer("english"))
-    parents = {page["url"]: page["parent"] for page in log}
     expected = {}
-    for url, parent in parents.items():
-        path: list[str] = []
-        while parent is not None:
-            path.insert(0, parent)
-            parent = parents[parent]
-        if path:
-            pages = [stored_page(archive, one) for one in path]
-            terms = [parser.parse_html(page.body, page.url).terms for page in pages]
-            clusters = np.array([model.observe(one) for one in terms])
-            expected[url] = model.hmm_.ahead(model.hmm_.filter(clusters)[-1]).tolist()
+    for line, path in paths(log):
+        clusters = np.array([model.observe(stored(one["url"]).terms) for one in path])
+        expected[line["url"]] = model.hmm_.ahead(model.hmm_.filter(clusters)[-1]).tolist()
     return expected
 
 
-def test_beliefs_travel_with_requests_through_a_kill(tmp_path: Path, models: Path) -> None:
+def chain_beliefs(models: Path, log: list[dict[str, Any]], kind: str) -> dict[str, list[float]]:
+    """Return the same of a MEMM or CRF: of the whole sequence at once, for each page anew."""
+    file = read_model(models / f"sample/{kind}.npz")
+    model = {"memm": MEMM, "crf": CRF}[kind].from_file(file)
+    topic, about = Topic.load("sample", ROOT / "topics"), file.parameters
+    features = PageFeatures(
+        TopicProfile(topic, Analyzer(topic.language)),
+        families=about["families"],
+        lookahead=about["lookahead"],
+        important=about["important"],
+    )
+    vocabulary, expected = Vocabulary(model.names_), {}
+    for line, path in paths(log):
+        pages = [stored(one["url"]) for one in path]
+        rows = [
+            features.of_page(page) | features.of_anchor(page.url, one["anchor"] or "")
+            for page, one in zip(pages, path, strict=True)
+        ]
+        links = [
+            link
+            for link in pages[-1].links
+            if link.url == line["url"] and link.anchor == line["anchor"]
+        ]
+        if len(links) == 1:  # several differ by their place in the page
+            matrix = vocabulary.matrix([*rows, features.of_link(pages[-1], links[0])])
+            expected[line["url"]] = model.beliefs(matrix, [len(rows) + 1])[-1].tolist()
+    return expected
+
+
+@pytest.mark.parametrize("kind", ["hmm", "memm", "crf"])
+def test_beliefs_travel_with_requests_through_a_kill(
+    tmp_path: Path, models: Path, kind: str
+) -> None:
     words = [sys.executable, "-m", "scrapy", "crawl", "focus", "-a", "topic=topics/sample.toml",
-             "-a", "strategy=hmm", "-a", f"pages={PAGES}"]  # fmt: skip
+             "-a", f"strategy={kind}", "-a", f"pages={PAGES}"]  # fmt: skip
     settings = {
         "FOCUS_REPLAY": "sample", "FOCUS_MODELS_DIR": models, "FOCUS_EXPLAIN": True,
         "FOCUS_EXPORTS_DIR": tmp_path / "killed", "JOBDIR": tmp_path / "job",
@@ -119,7 +169,7 @@ def test_beliefs_travel_with_requests_through_a_kill(tmp_path: Path, models: Pat
     subprocess.run(words, cwd=ROOT, env=environment, check=True, timeout=60)
     after = [json.loads(line) for line in logs[0].read_text().splitlines()]
     assert len(after) == PAGES
-    expected = expected_beliefs(models, after)
+    expected = hmm_beliefs(models, after) if kind == "hmm" else chain_beliefs(models, after, kind)
     assert len(expected) > PAGES / 2
     for page in after:
         if page["url"] in expected:

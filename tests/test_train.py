@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -62,6 +63,15 @@ def test_what_is_printed(models: Path, kind: str) -> None:
     assert "held out accuracy: 0." in told
     assert "Warning: no page is 4" in told
     assert "Next: scrapy focus-inspect" in told
+
+
+def test_what_the_docs_show_is_what_is_printed(models: Path) -> None:
+    text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"\$ scrapy focus-train sample\n(.*?)```", text, re.DOTALL)
+    shown = [line for line in block.splitlines() if line not in {"", "  …"}]
+    told = (models / "told").read_text(encoding="utf-8").replace(f"{models}/", "models/")
+    assert len(shown) > 10
+    assert set(shown) <= set(told.splitlines())
 
 
 def test_the_same_graph_seed_and_date_give_the_same_file(models: Path, tmp_path: Path) -> None:

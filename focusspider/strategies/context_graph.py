@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from focusspider.models.context_graph import ContextGraph as Layers
-from focusspider.strategies.base import BaseStrategy, LinkScores, scored
-from focusspider.strategies.learnt import check_language, learnt_model
+from focusspider.strategies.base import LinkScores, scored
+from focusspider.strategies.learnt import LearntStrategy
 
 if TYPE_CHECKING:
     import os
 
     from focusspider.page import Page
-    from focusspider.profile import TopicProfile
     from focusspider.strategies.base import State
 
 __all__ = ["ContextGraph"]
 
 
-class ContextGraph(BaseStrategy):
+class ContextGraph(LearntStrategy):
     """Takes the links of pages near to the targets first, by what naive Bayes says of a page.
 
     Diligenti et al. (VLDB 2000), as Liu, Janssen and Milios (2005, 5.2.1) use it: a page is
@@ -41,6 +40,8 @@ class ContextGraph(BaseStrategy):
 
     needs: ClassVar[frozenset[str]] = frozenset({"terms", "model"})
 
+    kind: ClassVar[str] = "context-graph"
+
     def __init__(
         self,
         *,
@@ -48,15 +49,8 @@ class ContextGraph(BaseStrategy):
         base_dir: str | os.PathLike[str] | None = None,
         models_dir: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.model = model
-        self.base_dir = base_dir
-        self.models_dir = models_dir
-        self._file = learnt_model("context-graph", model, base_dir=base_dir, models_dir=models_dir)
+        super().__init__(model=model, base_dir=base_dir, models_dir=models_dir)
         self._learnt = Layers.from_model_file(self._file)
-
-    def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:  # noqa: ARG002
-        """Look whether the model is of the topic's language."""
-        check_language(self._file, profile)
 
     def score(self, page: Page, state: State | None) -> LinkScores:  # noqa: ARG002
         """Give every link the place of the page's layer."""

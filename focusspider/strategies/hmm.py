@@ -10,22 +10,19 @@ from focusspider.models.hmm import MODES
 from focusspider.models.user_model import UserModel
 from focusspider.priority import BELIEF_COMPONENTS, belief_priorities
 from focusspider.registry import check_choice
-from focusspider.strategies.base import BaseStrategy, LinkScores
-from focusspider.strategies.learnt import check_language, learnt_model
+from focusspider.strategies.base import LinkScores
+from focusspider.strategies.learnt import LearntStrategy, carried_belief
 
 if TYPE_CHECKING:
     import os
 
-    from numpy.typing import NDArray
-
     from focusspider.page import Page
-    from focusspider.profile import TopicProfile
     from focusspider.strategies.base import State
 
 __all__ = ["Hmm"]
 
 
-class Hmm(BaseStrategy):
+class Hmm(LearntStrategy):
     """Gives each link the belief about the state of the page that it leads to.
 
     Liu, Janssen and Milios (2005, sections 3.3 and 4). A page shows the cluster of its
@@ -53,6 +50,8 @@ class Hmm(BaseStrategy):
 
     needs: ClassVar[frozenset[str]] = frozenset({"terms", "model"})
 
+    kind: ClassVar[str] = "hmm"
+
     def __init__(
         self,
         *,
@@ -62,22 +61,15 @@ class Hmm(BaseStrategy):
         models_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         check_choice("mode", mode, MODES)
-        self.model = model
+        super().__init__(model=model, base_dir=base_dir, models_dir=models_dir)
         self.mode = mode
-        self.base_dir = base_dir
-        self.models_dir = models_dir
-        self._file = learnt_model("hmm", model, base_dir=base_dir, models_dir=models_dir)
         self._learnt = UserModel.from_model_file(self._file)
-
-    def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:  # noqa: ARG002
-        """Look whether the model is of the topic's language."""
-        check_language(self._file, profile)
 
     def score(self, page: Page, state: State | None) -> LinkScores:
         """Give every link what is believed of the page's children."""
         hmm = self._learnt.hmm_
         observed = self._learnt.observe(page.terms)
-        before = _belief(state, hmm.n_states)
+        before = carried_belief(state, hmm.n_states)
         if before is None:
             belief = hmm.begin(observed)
         else:
@@ -89,13 +81,3 @@ class Hmm(BaseStrategy):
             parts["cluster"] = np.full(n_links, float(observed))
         priority = belief_priorities(children[:BELIEF_COMPONENTS])[0]
         return LinkScores(np.full(n_links, priority), tuple(belief.tolist()), parts)
-
-
-def _belief(state: State | None, n_states: int) -> NDArray[np.float64] | None:
-    """Return the belief that a request carries; None where it is that of no such model."""
-    belief = np.asarray(state if state is not None else (), dtype=np.float64)
-    sound = belief.shape == (n_states,) and np.isfinite(belief).all() and (belief >= 0).all()
-    if not sound or not belief.any():
-        return None
-    normalised: NDArray[np.float64] = belief / belief.sum()
-    return normalised

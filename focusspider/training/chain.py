@@ -12,10 +12,16 @@ from focusspider.errors import TrainingError
 from focusspider.keytable import url_key
 from focusspider.priority import BELIEF_COMPONENTS, belief_priorities
 from focusspider.profile import TopicProfile
-from focusspider.registry import check_flag, check_share, check_texts, check_whole
+from focusspider.registry import check_flag, check_texts, check_whole
 from focusspider.training.base import Trained
-from focusspider.training.collection import Split, in_states, missing_distances, of_language
-from focusspider.training.hmm import order
+from focusspider.training.collection import (
+    Split,
+    check_held_out,
+    in_states,
+    missing_distances,
+    of_language,
+    order,
+)
 from focusspider.webgraph.features import FAMILIES, PageFeatures, important_words
 from focusspider.webgraph.sequences import Sequences, sample_sequences
 from focusspider.webgraph.trainingset import TrainingSet, links_by_key, training_set
@@ -28,14 +34,14 @@ if TYPE_CHECKING:
     from focusspider.models.modelfile import ModelFile
     from focusspider.training.base import Told, TrainingData
 
-__all__ = ["CHOICES", "ChainTrainer"]
+__all__ = ["ChainTrainer"]
 
 #: Least of what there must be to learn from.
 MIN_TARGETS, MIN_OTHERS, MIN_SEQUENCES = 1, 10, 20
 #: Paths that are drawn to measure, and most that are drawn to learn from.
 _MEASURED, MAX_SEQUENCES = 2_000, 100_000
-#: Families that a crawl can make again of a page that it has fetched.
-CHOICES = tuple(family for family in FAMILIES if family not in {"context", "tag_path"})
+#: What is known of a page until it is fetched, and then no more: it helps look-ahead alone.
+_AHEAD = ("context", "tag_path")
 
 
 class _Fitted(NamedTuple):
@@ -71,10 +77,12 @@ class ChainTrainer:
         Number of states; the last is "k - 1 links or more".
     n_sequences : int
         Sequences that are drawn, at most; 6,000 in the paper's largest data.
-    families : sequence of str
-        Of :data:`CHOICES`, what is looked at. ``text`` compares pages with the targets that
-        the topic names, and is left out where none is a file or in the graph: there is
-        nothing to compare with.
+    families : sequence of str, optional
+        Of :data:`~focusspider.webgraph.features.FAMILIES`, what is looked at; all if not
+        given, but without look-ahead not ``context`` and ``tag_path``, which are known only
+        until a page is fetched. ``text`` compares pages with the targets that the topic
+        names, and is left out where none is a file or in the graph: there is nothing to
+        compare with.
     only_down : bool
         Whether sequences never go to a higher layer, as in the paper.
     lookahead : bool
@@ -96,7 +104,7 @@ class ChainTrainer:
         *,
         k: int = 5,
         n_sequences: int = 6_000,
-        families: Sequence[str] = CHOICES,
+        families: Sequence[str] | None = None,
         only_down: bool = False,
         lookahead: bool = True,
         variance: float = 0.1,
@@ -108,16 +116,11 @@ class ChainTrainer:
         check_whole("n_sequences", n_sequences, MIN_SEQUENCES)
         if n_sequences > MAX_SEQUENCES:
             raise ValueError(f"n_sequences must be at most {MAX_SEQUENCES:,}, got {n_sequences:,}")
-        check_texts("families", list(families) if isinstance(families, tuple) else families)
-        unknown = [family for family in families if family not in CHOICES]
-        if unknown or not families:
-            raise ValueError(f"families must be some of {', '.join(CHOICES)}, got {families!r}")
         check_flag("only_down", only_down)
         check_flag("lookahead", lookahead)
+        self._families = _families(families, lookahead)
         check_whole("max_features", max_features)
-        check_share("held_out", held_out)
-        if held_out == 1:
-            raise ValueError("held_out must be below 1, or there is nothing to learn from")
+        check_held_out(held_out)
         self.k = k
         self.n_sequences = n_sequences
         self.families = families
@@ -217,7 +220,7 @@ class ChainTrainer:
         for path in data.topic.target_files:
             url = path.absolute().as_uri()
             profile.add_target(data.parser.parse_html(path.read_bytes(), url))
-        families = [name for name in self.families if name != "text" or profile.targets]
+        families = [name for name in self._families if name != "text" or profile.targets]
         if not families:
             raise TrainingError(
                 f"{data.source} has none of the targets that topic {data.topic.name!r} names, and "
@@ -273,6 +276,19 @@ class ChainTrainer:
             "guessed_accuracy": float(np.mean(guess.argmax() == true)),
             "guessed_log_likelihood": float(np.log(guess[true]).mean()),
         }
+
+
+def _families(given: Sequence[str] | None, lookahead: bool) -> Sequence[str]:
+    """Return the families that are looked at; ValueError where one can't be."""
+    known = [name for name in FAMILIES if lookahead or name not in _AHEAD]
+    if given is None:
+        return known
+    check_texts("families", given)
+    unknown = [name for name in given if name not in known]
+    if unknown or not given:
+        without = "" if lookahead else " without look-ahead"
+        raise ValueError(f"families{without} must be some of {', '.join(known)}, got {given!r}")
+    return given
 
 
 def _ahead_of(

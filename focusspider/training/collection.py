@@ -1,4 +1,4 @@
-"""The words of a graph's pages, which of them are held out, and what is said of states."""
+"""What trainers share: the words of pages, which are held out, and what is said of states."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from focusspider.corpus import Corpus, Counts
+from focusspider.registry import check_share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +16,23 @@ if TYPE_CHECKING:
     from focusspider.models.modelfile import ModelFile
     from focusspider.training.base import TrainingData
 
-__all__ = ["Split", "counts_of", "in_states", "missing_distances", "of_language", "part_of"]
+__all__ = [
+    "Split",
+    "check_held_out",
+    "counts_of",
+    "in_states",
+    "missing_distances",
+    "of_language",
+    "order",
+    "part_of",
+]
+
+
+def check_held_out(share: object) -> None:
+    """Raise ``ValueError`` unless a share of the pages can be held out, in [0, 1)."""
+    check_share("held_out", share)
+    if share == 1:
+        raise ValueError("held_out must be below 1, or there is nothing to learn from")
 
 
 def counts_of(data: TrainingData) -> Counts:
@@ -104,3 +121,20 @@ def missing_distances(
         f"--layers N), or train with fewer ({parameter})"
     )
     return (said,) if missing else ()
+
+
+def order(priorities: NDArray[np.int64], states: NDArray[np.int64]) -> float:
+    """Return how often the nearer of two pages in different states has the higher priority.
+
+    Ties count half; 0.5 where all are in one state.
+
+    >>> order(np.array([5, 3, 3, 1]), np.array([0, 0, 2, 1]))  # of 5 pairs, one is a tie
+    0.7
+    """
+    right, pairs = 0.0, 0
+    for state in np.unique(states).tolist():
+        nearer, farther = priorities[states == state], np.sort(priorities[states > state])
+        below = np.searchsorted(farther, nearer, "left") + np.searchsorted(farther, nearer, "right")
+        right += float(below.sum()) / 2
+        pairs += len(nearer) * len(farther)
+    return right / pairs if pairs else 0.5

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from focusspider.models.context_graph import ContextGraph
-from focusspider.registry import check_share
 from focusspider.training.base import Trained
 from focusspider.training.collection import (
     Split,
+    check_held_out,
     counts_of,
     missing_distances,
     of_language,
@@ -65,9 +65,7 @@ class ContextGraphTrainer:
         prior: str = "uniform",
         held_out: float = 0.2,
     ) -> None:
-        check_share("held_out", held_out)
-        if held_out == 1:
-            raise ValueError("held_out must be below 1, or there is nothing to learn from")
+        check_held_out(held_out)
         self.n_layers = n_layers
         self.max_pages = max_pages
         self.n_features = n_features

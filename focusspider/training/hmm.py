@@ -11,14 +11,16 @@ import numpy as np
 from focusspider.models.hmm import STARTS
 from focusspider.models.user_model import UserModel
 from focusspider.priority import BELIEF_COMPONENTS, belief_priorities
-from focusspider.registry import check_choice, check_share
+from focusspider.registry import check_choice
 from focusspider.training.base import Trained
 from focusspider.training.collection import (
     Split,
+    check_held_out,
     counts_of,
     in_states,
     missing_distances,
     of_language,
+    order,
     part_of,
 )
 from focusspider.webgraph.sequences import Sequences, sample_paths, sample_sequences
@@ -91,9 +93,7 @@ class HmmTrainer:
         held_out: float = 0.2,
     ) -> None:
         check_choice("start", start, STARTS)
-        check_share("held_out", held_out)
-        if held_out == 1:
-            raise ValueError("held_out must be below 1, or there is nothing to learn from")
+        check_held_out(held_out)
         self.n_states = n_states
         self.smoothing = smoothing
         self.start = start
@@ -249,23 +249,6 @@ def _score(
         "guessed_accuracy": float(np.mean(guess.argmax() == true)),
         "guessed_log_likelihood": float(np.log(guess[true]).mean()),
     }
-
-
-def order(priorities: NDArray[np.int64], states: NDArray[np.int64]) -> float:
-    """Return how often the nearer of two pages in different states has the higher priority.
-
-    Ties count half; 0.5 where all are in one state.
-
-    >>> order(np.array([5, 3, 3, 1]), np.array([0, 0, 2, 1]))  # of 5 pairs, one is a tie
-    0.7
-    """
-    right, pairs = 0.0, 0
-    for state in np.unique(states).tolist():
-        nearer, farther = priorities[states == state], np.sort(priorities[states > state])
-        below = np.searchsorted(farther, nearer, "left") + np.searchsorted(farther, nearer, "right")
-        right += float(below.sum()) / 2
-        pairs += len(nearer) * len(farther)
-    return right / pairs if pairs else 0.5
 
 
 def _few_clusters(n: int) -> tuple[str, ...]:

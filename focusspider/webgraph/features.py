@@ -179,27 +179,14 @@ class PageFeatures:
                 row["url_words:~"] = 1.0
         return row
 
-    def of_anchor(
-        self,
-        url: str,
-        anchor: str,
-        *,
-        context: str = "",
-        tag_path: str = "",
-        language: str | None = None,
-    ) -> Row:
-        """Return what :meth:`of_link` would, of a link of which these were kept.
+    def of_anchor(self, url: str, anchor: str) -> Row:
+        """Return what a request keeps of :meth:`of_link` until its page is fetched.
 
-        ``language`` is that of the page which has the link.
+        The anchor is taken for one in the topic's language.
         """
-        analyzer, on = self._analyzer, self._on
         row = self.of_url(url)
-        if "pointing" in on:
-            _add(row, "pointing:", analyzer.terms(anchor, language))
-        if "context" in on:
-            _add(row, "context:", analyzer.terms(context, language))
-        if "tag_path" in on and tag_path:
-            row["tag_path:" + "/".join(tag_path.split("/")[-_TAGS:])] = 1.0
+        if "pointing" in self._on:
+            _add(row, "pointing:", self._analyzer.terms(anchor))
         return row
 
     def of_next(self, page: Page, link: Link) -> Row:

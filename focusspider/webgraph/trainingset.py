@@ -89,7 +89,8 @@ def training_set(
         Gives the link by which a page leads to another; :func:`links_by_key`.
     share : float
         With look-ahead, in so many of the sequences the last page is one that was not
-        fetched: it keeps only what its parent shows of it. Without, it is ignored.
+        fetched: it keeps only what its parent shows of it. Without, it is ignored. Of the
+        link to a page that was fetched only URL and anchor count, as a request keeps them.
     min_count, max_features : int
         For the vocabulary, which is learnt of the distinct pages and links. A page that is
         in many sequences counts once.
@@ -105,11 +106,11 @@ def training_set(
     items: list[tuple[Columns, ...]] = []
     for pages, unseen in zip(sequences, ahead.tolist(), strict=True):
         path = pages.tolist()
-        arrivals = [columns.start[path[0]], *(columns.link[edge] for edge in pairwise(path))]
+        arrivals = [columns.start[path[0]], *(columns.arrival[edge] for edge in pairwise(path))]
         onwards = [*(columns.onward[edge] for edge in pairwise(path)), None]
         for t, (page, arrival, onward) in enumerate(zip(path, arrivals, onwards, strict=True)):
-            if unseen and t == len(path) - 1:
-                items.append((arrival,))
+            if unseen and t == len(path) - 1:  # at least two pages are in a sequence
+                items.append((columns.link[path[-2], path[-1]],))
             elif onward is None:
                 items.append((columns.page[page], arrival))
             else:
@@ -126,11 +127,16 @@ class _Columns(NamedTuple):
     page: dict[int, Columns]
     start: dict[int, Columns]
     link: dict[tuple[int, int], Columns]
+    arrival: dict[tuple[int, int], Columns]
     onward: dict[tuple[int, int], Columns]
 
 
 class _Rows:
-    """The features of each page and of each link of the sequences, once."""
+    """The features of each page and of each link of the sequences, once.
+
+    ``link`` is all that a page shows of another which was not fetched, ``arrival`` what is
+    left of that when it is: a request keeps the URL and the anchor.
+    """
 
     def __init__(
         self,
@@ -142,6 +148,7 @@ class _Rows:
         self.page: dict[int, Row] = {}
         self.start: dict[int, Row] = {}
         self.link: dict[tuple[int, int], Row] = {}
+        self.arrival: dict[tuple[int, int], Row] = {}
         self.onward: dict[tuple[int, int], Row] = {}
         edges = sorted({edge for pages in sequences for edge in pairwise(pages.tolist())})
         children: dict[int, list[int]] = {}
@@ -155,9 +162,11 @@ class _Rows:
                 link = link_of(page, child)
                 if link is not None:
                     self.link[number, child] = features.of_link(page, link)
+                    self.arrival[number, child] = features.of_anchor(link.url, link.anchor)
                     self.onward[number, child] = features.of_next(page, link)
         for parent, child in edges:  # where a link was not found, only the URL is known
             self.link.setdefault((parent, child), self.start[child])
+            self.arrival.setdefault((parent, child), self.start[child])
             self.onward.setdefault((parent, child), {})
 
     def all(self) -> list[Row]:
@@ -169,5 +178,6 @@ class _Rows:
             {key: of(row) for key, row in self.page.items()},
             {key: of(row) for key, row in self.start.items()},
             {key: of(row) for key, row in self.link.items()},
+            {key: of(row) for key, row in self.arrival.items()},
             {key: of(row) for key, row in self.onward.items()},
         )

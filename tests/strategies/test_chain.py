@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,11 +71,17 @@ def test_anchors_on_a_page_count(name: str) -> None:
 
 
 @EVERY
-def test_without_lookahead_links_share_the_belief_of_their_page(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["marginal", "viterbi"])
+@pytest.mark.parametrize("before", [None, (0.25, 0.75)])
+def test_without_lookahead_by_hand(name: str, mode: str, before: Any, tmp_path: Path) -> None:
+    """Each link has the belief about its page, seen with the anchor that is followed."""
     write_model(tmp_path / f"{name}.npz", FILES[name](lookahead=False))
-    scores = strategy(name, tmp_path).score(AT, None)
-    assert_allclose(scores.parts["T0"], 4 / 6, rtol=1e-12)
-    assert len(set(scores.priorities.tolist())) == 1
+    anchors = page("<title>robot</title><a href='/1'>arm</a> <a href='/2'>tea</a>")
+    scores = strategy(name, tmp_path, mode=mode).score(anchors, before)
+    # words:robot, the bias of 1 and 2, and for the second link child:tea of 1 and 3
+    links = [by_hand(name, before, factors, mode) for factors in ([4, 2], [4, 6])]
+    assert_allclose(np.column_stack([scores.parts["T0"], scores.parts["T1"]]), links, rtol=1e-9)
+    assert_allclose(scores.state, links[0], rtol=1e-9)  # no link is followed yet
 
 
 @EVERY
@@ -103,20 +108,3 @@ def test_a_file_that_does_not_fit_is_refused(
     write_model(tmp_path / f"{name}.npz", FILES[name](**changed))
     with pytest.raises(ModelFileError, match=says):
         strategy(name, tmp_path)
-
-
-@EVERY
-def test_a_page_is_scored_in_five_milliseconds(name: str) -> None:
-    words = " ".join(f"word{chr(97 + n % 26)}" for n in range(1_500))
-    pages = [
-        page(f"<p>{words} {m}" + "".join(f"<a href='/{m}/{n}'>link {n}</a>" for n in range(25)))
-        for m in range(15)
-    ]
-    made, spent = strategy(name), []
-    made.score(AT, None)
-    for at in pages:
-        assert at.terms
-        begun = time.process_time()
-        made.score(at, (0.5, 0.5))
-        spent.append(time.process_time() - begun)
-    assert sorted(spent)[len(spent) // 2] < 0.005

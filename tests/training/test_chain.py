@@ -135,7 +135,11 @@ def test_too_little_data_says_how_much_is_needed(
     [
         ({"k": 1}, "k must be a whole number of at least 2, got 1"),
         ({"n_sequences": 100_001}, "n_sequences must be at most 100,000, got 100,001"),
-        ({"families": ["context"]}, "families must be some of text, description, words"),
+        ({"families": ["contexts"]}, "families must be some of text, description, words"),
+        (
+            {"families": ["context"], "lookahead": False},
+            "families without look-ahead must be some of text, description, words",
+        ),
         ({"families": []}, "families must be some of"),
         ({"lookahead": 1}, "lookahead must be true or false, got 1"),
         ({"variance": 0}, "variance must be"),

@@ -162,16 +162,12 @@ def test_literal_reading_keeps_the_anchor_that_is_followed() -> None:
     assert features("child").of_next(PAGE, DOGS) == {}
 
 
-def test_a_link_whose_texts_were_kept_is_as_a_link() -> None:
-    every = features()
-    kept = every.of_anchor(
-        LINUX.url,
-        LINUX.anchor,
-        context=LINUX.context,
-        tag_path=LINUX.tag_path,
-        language=PAGE.language,
-    )
-    assert kept == every.of_link(PAGE, LINUX)
+def test_what_a_request_keeps_of_a_link() -> None:
+    kept = features().of_anchor(LINUX.url, LINUX.anchor)
+    whole = features().of_link(PAGE, LINUX)
+    lost = {name for name in whole if name.startswith(("context:", "tag_path:"))}
+    assert lost
+    assert kept == {name: value for name, value in whole.items() if name not in lost}
     assert features("words").of_anchor(LINUX.url, LINUX.anchor) == {}
 
 

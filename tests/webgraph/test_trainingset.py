@@ -51,7 +51,7 @@ def expected(lookahead: bool) -> list[dict[str, float]]:
     f = PageFeatures(PROFILE, families=FAMILIES, lookahead=lookahead)
     toe, foot, leg, arm = PAGES[3], PAGES[2], PAGES[1], PAGES[0]
     (to_leg,), (_, to_arm) = foot.links, leg.links
-    foot_leg, leg_arm = f.of_link(foot, to_leg), f.of_link(leg, to_arm)
+    foot_leg, leg_arm = (f.of_anchor(link.url, link.anchor) for link in (to_leg, to_arm))
     return [
         f.of_page(foot) | f.of_url(foot.url) | f.of_next(foot, to_leg),
         f.of_page(leg) | foot_leg | f.of_next(leg, to_arm),
