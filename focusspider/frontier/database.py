@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
 from typing import TYPE_CHECKING
 
+from focusspider import sqlitefile
 from focusspider.errors import FrontierError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 __all__ = ["APPLICATION_ID", "FORMAT_VERSION", "explained", "open_database"]
@@ -47,24 +47,17 @@ _REASONS = {
     sqlite3.SQLITE_CORRUPT: (
         "is damaged or cut short; it was left as it is: restore a copy, or take another JOBDIR"
     ),
-    sqlite3.SQLITE_CANTOPEN: (
-        "cannot be opened: check that its folder exists and that you may write there"
-    ),
-    sqlite3.SQLITE_READONLY: (
-        "cannot be written: check the permissions of the file and of its folder"
-    ),
 }
 
 
-@contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> AbstractContextManager[None]:
     """Turn an error of SQLite into one that says what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the extended part
-        reason = _REASONS.get(code, "failed: what was committed is safe, and can be resumed")
-        raise FrontierError(f"frontier {path} {reason} (SQLite: {error})") from error
+    return sqlitefile.explained(
+        f"frontier {path}",
+        FrontierError,
+        _REASONS,
+        "failed: what was committed is safe, and can be resumed",
+    )
 
 
 def open_database(path: Path) -> sqlite3.Connection:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from focusspider import sqlitefile
 from focusspider.errors import WebGraphError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 __all__ = [
     "APPLICATION_ID",
@@ -69,24 +69,17 @@ _REASONS = {
     sqlite3.SQLITE_CORRUPT: (
         "is damaged or cut short; it was left as it is: restore a copy, or collect it anew"
     ),
-    sqlite3.SQLITE_CANTOPEN: (
-        "cannot be opened: check that its folder exists and that you may write there"
-    ),
-    sqlite3.SQLITE_READONLY: (
-        "cannot be written: check the permissions of the file and of its folder"
-    ),
 }
 
 
-@contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> AbstractContextManager[None]:
     """Turn an error of SQLite into one that says what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the extended part
-        reason = _REASONS.get(code, "failed: it is damaged, or was changed by another program")
-        raise WebGraphError(f"web graph {path} {reason} (SQLite: {error})") from error
+    return sqlitefile.explained(
+        f"web graph {path}",
+        WebGraphError,
+        _REASONS,
+        "failed: it is damaged, or was changed by another program",
+    )
 
 
 def is_database(path: Path) -> bool:
