@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from typing import TYPE_CHECKING
+
+from focusspider.errors import SettingError
+from focusspider.webgraph import chromium
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,23 +14,16 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 #: It runs as root in containers, and talks to nobody by itself.
-FLAGS = (
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-dev-shm-usage",
-    "--disable-sync",
-    "--no-first-run",
-)
+FLAGS = ("--no-sandbox", *chromium.LAUNCH_ARGS)
 #: Why a test is skipped that needs it.
 MISSING = "no Chromium here (Debian: apt-get install chromium)"
 
 
 def find_chromium() -> str | None:
     """Return where Chromium is, or None."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next((path for name in names if (path := shutil.which(name))), None)
+    with contextlib.suppress(SettingError):
+        return chromium.find_chromium(None, "")
+    return None
 
 
 @contextlib.contextmanager
