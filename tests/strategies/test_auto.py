@@ -93,12 +93,15 @@ def hubs(strategy: Auto) -> tuple[np.ndarray, np.ndarray]:
         if i % 8 < 2:  # targets are rare, as credit is for
             good = leaf == "good"
             strategy.observe(page("", f"{SITE}/{leaf}/{i}"), Judgement(float(good), good, "test"))
-    urls = [f"{SITE}/{('hub', 'end')[i % 2]}/{i}" for i in range(n, 2 * n)]
-    keys = np.array([url_key(url) for url in urls], dtype=np.uint64)
-    work = strategy.rerank(SimpleNamespace(ids=np.arange(n), keys=keys))
-    assert work is not None
-    priorities = work().priorities
+    priorities = reranked(strategy, [f"/{('hub', 'end')[i % 2]}/{i}" for i in range(n, 2 * n)])
     return priorities[::2], priorities[1::2]
+
+
+def reranked(strategy: Auto, paths: list[str]) -> np.ndarray:
+    keys = np.array([url_key(f"{SITE}{path}") for path in paths], dtype=np.uint64)
+    work = strategy.rerank(SimpleNamespace(ids=np.arange(len(paths)), keys=keys))
+    assert work is not None
+    return work().priorities
 
 
 def test_pages_that_open_good_ones_earn() -> None:
@@ -106,6 +109,35 @@ def test_pages_that_open_good_ones_earn() -> None:
     assert of_hubs.min() > of_ends.max()
     without_credit, _ = hubs(started(credit=0.0))
     assert of_hubs.min() > without_credit.max()
+
+
+def twice(strategy: Auto) -> list[int]:
+    """Crawl :func:`hubs`, fetch a part of what waits, and return the priorities of the rest."""
+    hubs(strategy)
+    leaves = [f"/{('good', 'bad')[i % 2]}/{i}" for i in range(40) if i % 8 >= 2]
+    reranked(strategy, leaves)
+    for i in range(40, 60):
+        kind, leaf = (("hub", "good"), ("end", "bad"))[i % 2]
+        at = page(f"<p><a href='/{leaf}/{i}'>b</a></p>", f"{SITE}/{kind}/{i}")
+        strategy.observe(at, Judgement(0.0, False, "test"))
+    return reranked(strategy, leaves).tolist()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"credit": 0.5},
+        {"hope": 0.0},
+        {"doubt": 50.0},
+        {"l2": 20.0},
+        {"prior": 9.0},
+        {"without": ["urls"]},
+        {"refit_growth": 5.0},
+    ],
+    ids=str,
+)
+def test_each_parameter_tells(params: dict[str, Any]) -> None:
+    assert twice(started(**params)) != twice(started())
 
 
 def test_the_same_crawl_is_learnt_the_same() -> None:
@@ -188,7 +220,10 @@ def test_a_forgetful_crawl_goes_on() -> None:
         links = "".join(f"<p><a href='/x/{turn}/{i}'>i</a></p>" for i in range(600))
         strategy.observe(page(links, f"{SITE}/{turn}"), Judgement(0.0, False, "test"))
         crawl(strategy)
-        order(strategy)
+        assert len(order(strategy)) == 40
+    memory = strategy.memory()
+    assert memory["seen/forgotten"] > 0
+    assert len(memory["seen/link_node"]) <= 1000
 
 
 def test_what_was_learnt_of_forgotten_pages_is_not_used() -> None:
