@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +12,13 @@ from numpy.testing import assert_allclose
 
 from focusspider.errors import ModelFileError, SettingError
 from focusspider.models.modelfile import write_model
-from focusspider.models.user_model import UserModel
 from focusspider.strategies import build_strategy
 from focusspider.strategies.hmm import Hmm
-from tests.models.collections import counts, page_about
 from tests.pages import page, profile
 from tests.strategies.tinymodels import EMISSIONS, FOLDER, TRANSITIONS, hmm_file
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from focusspider.page import Page
 
 LINKS = "<a href='/1'>one</a> <a href='/2'>two</a>"
 #: By the cluster that they show: robots, tea, and what is in no cluster.
@@ -156,36 +151,3 @@ def test_a_model_of_another_language_is_refused(tmp_path: Path) -> None:
 def test_a_relative_path_is_relative_to_the_topic() -> None:
     made = Hmm(model="hmm.npz", base_dir=FOLDER, models_dir="/nowhere")
     assert made.score(SHOWN[0], None).state
-
-
-def big_page(random: np.random.Generator) -> Page:
-    words = random.integers(3_000, size=1_500)
-    links = " ".join(f"<a href='/{n}'>link {n}</a>" for n in range(25))
-    return page(f"<p>{' '.join(f'word{chr(97 + w % 26)}{chr(97 + w // 26 % 26)}' for w in words)}"
-                f"{links}</p>")  # fmt: skip
-
-
-def test_a_page_is_scored_in_five_milliseconds(tmp_path: Path) -> None:
-    random = np.random.default_rng(3)
-    terms = [big_page(random).terms for _ in range(3)]
-    pages = [dict(terms[n % 3]) | page_about(f"topic{n % 4}", random) for n in range(3_000)]
-    states = np.arange(3_000) % 5
-    edges = np.column_stack([np.arange(2_999), np.arange(1, 3_000)])
-    model = UserModel(n_topics=50).fit(
-        counts(pages[:300]), states[:300], edges=edges[:299], random_state=random
-    )
-    model.nearest_.fit(  # as many neighbours as a large training set has
-        np.tile(model.nearest_.points_, (30, 1)), np.tile(model.nearest_.clusters_, 30)
-    )
-    write_model(tmp_path / "hmm.npz", model.to_model_file())
-    made = Hmm(models_dir=tmp_path)
-    pages_to_score = [big_page(random) for _ in range(20)]
-    for one in pages_to_score:
-        assert one.terms
-    made.score(pages_to_score[0], None)
-    spent = []
-    for one in pages_to_score:
-        begun = time.process_time()
-        made.score(one, (0.2,) * 5)
-        spent.append(time.process_time() - begun)
-    assert sorted(spent)[len(spent) // 2] < 0.005
