@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +14,8 @@ from focusspider.report.progress import harvest_rates, progress
 from focusspider.report.runlog import read_run
 from tests.report.hostile import NO_LINKS, TEXTS, page, run_folder
 from tests.report.htmlcheck import Parsed
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def parsed_page(folder, library="", bounds=None):
@@ -71,6 +73,17 @@ def test_the_page_of_a_crawl_without_pages_or_anything(tmp_path):
     assert "No page was relevant." in parsed_page(run_folder(tmp_path / "s", [page(1)])).text
 
 
+@pytest.mark.parametrize("name", ["first-crawl.md", "reference/limits.md"])
+def test_each_reason_of_ours_is_explained(tmp_path, name):
+    _, rows = (DOCS / name).read_text(encoding="utf-8").split("\n| reason | ")
+    documented = set(re.findall(r"`(\w+)`", rows.split("\n\n")[0]))
+    ours = {reason for reason in documented if not reason.startswith("closespider")}
+    assert {"page_limit", "no_target", "disk_error", "frontier_error"} < ours
+    for reason in sorted(ours):
+        folder = run_folder(tmp_path / reason, small(), stop_reason=reason)
+        assert f"Stopped by{reason}: " in parsed_page(folder).text
+
+
 def test_problems_are_on_the_page(tmp_path):
     folder = run_folder(tmp_path / "r", small(), stop_reason=None, ended=None)
     with (folder / "crawl.jsonl").open("a") as file:
@@ -101,9 +114,7 @@ def test_a_large_crawl_makes_a_small_page(tmp_path):
             )
         )  # fmt: skip
     folder = run_folder(tmp_path / "r", lines)
-    began = time.perf_counter()
     text = crawl_page(read_run(folder), "")
-    assert time.perf_counter() - began < 30
     assert len(text) < 2_000_000
     parsed = Parsed(text)
     parsed.check()
