@@ -74,7 +74,7 @@ def sample_links() -> dict[str, list[str]]:
 @pytest.fixture
 def targets(tmp_path: Path) -> Path:
     path = tmp_path / "targets.txt"
-    path.write_text(f"# what is wanted\n{CLOCK}\n\n  {RESTORATION}\n")
+    path.write_text(f"\ufeff# what is wanted\n{CLOCK}\n\n  {RESTORATION}\n")
     return path
 
 
@@ -392,7 +392,8 @@ def test_the_cache_of_what_came(tmp_path: Path) -> None:
         (["--from", "moz", "--whole"], {}, "--whole needs pages that are stored"),
         ([], {"FOCUS_REPLAY": "sample"}, "there is no target to collect from.*--relevant"),
         (["--targets", "nowhere.txt"], {"FOCUS_REPLAY": "sample"}, "cannot be read: No such file"),
-        (["--targets", "{bad}"], {"FOCUS_REPLAY": "sample"}, "line 2 is no URL: 'mailto:a@b'"),
+        (["--targets", "{bad}"], {"FOCUS_REPLAY": "sample"},
+         "line 2 is no URL of a page, 'mailto:a@b'"),
         (["--layers", "0"], {}, "--layers 0: give 1 or more"),
         (["--per-layer", "0"], {}, "--per-layer 0: give 1 or more"),
         (["--threshold", "1.5"], {}, "--threshold 1.5: give a cosine"),

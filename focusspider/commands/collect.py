@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
-from focusspider.errors import SettingError, TopicError, UnknownNameError
+from focusspider.errors import SettingError, UnknownNameError
 
 if TYPE_CHECKING:
     import argparse
@@ -112,12 +112,14 @@ class Command(FocusCommand):
         from focusspider.commands.collecting import Plan
         from focusspider.evaluation.bound import parser_of
         from focusspider.replay.wholegraph import CrawlLog
+        from focusspider.webgraph.urllist import listed_urls
 
         assert self.settings is not None
         parser = parser_of(topic.language, self.settings)
         where = _where(opts.source, config)
         log = CrawlLog(Path(where)) if CrawlLog.is_at(Path(where)) else None
-        targets = [*topic.target_urls, *_listed(opts.targets)]
+        listed = listed_urls(Path(opts.targets)) if opts.targets else ()
+        targets = [*topic.target_urls, *listed]
         if log is not None and opts.relevant:
             targets += log.relevant
         stored = _stored(where, log, config)
@@ -281,31 +283,6 @@ def _service(name: str, config: FocusConfig) -> BacklinkSource:
         url=config.backlinks_url,
         delay=config.backlinks_delay,
     )
-
-
-def _listed(path: str | None) -> list[str]:
-    """Return the URLs of a file, one a line; # begins a remark."""
-    from focusspider.urls import RefusedURLError, resolve
-
-    if path is None:
-        return []
-    urls = []
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise TopicError(f"--targets {path}: cannot be read: {reason}") from None
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            try:
-                urls.append(resolve("", text))
-            except RefusedURLError:
-                raise TopicError(
-                    f"--targets {path}: line {number} is no URL: {text[:80]!r}; give one a line, "
-                    "such as https://www.example.org/page"
-                ) from None
-    return urls
 
 
 def _read(stored: Archive | Path, url: str, parser: PageParser) -> Page | None:

@@ -62,8 +62,9 @@ class Command(FocusCommand):
         from focusspider.evaluation.bound import parser_of
         from focusspider.topic import Topic
         from focusspider.webgraph import WebGraph
-        from focusspider.webgraph.har import import_har, listed_urls
+        from focusspider.webgraph.har import import_har
         from focusspider.webgraph.session import BrowsingSession
+        from focusspider.webgraph.urllist import listed_urls
 
         assert self.settings is not None
         har = Path(given)

@@ -13,7 +13,6 @@ import base64
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from focusspider.errors import WebGraphError
 from focusspider.urls import RefusedURLError, resolve
 from focusspider.webgraph.document import PASSED_OVER, Document
 from focusspider.webgraph.harfile import har_entries
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 
     from focusspider.webgraph.session import BrowsingSession
 
-__all__ = ["HarReport", "import_har", "listed_urls"]
-
-_MAX_LINE = 80  # characters of a wrong line in a message
+__all__ = ["HarReport", "import_har"]
 
 
 class HarReport(NamedTuple):
@@ -126,36 +123,6 @@ class _Importer:
         if reason is None:
             return "it is not in the file"
         return PASSED_OVER.get(reason, "it was a part of another page, in an iframe")
-
-
-def listed_urls(path: Path) -> tuple[str, ...]:
-    """Return the URLs of a file, one a line; a line that begins with ``#`` is a remark.
-
-    Raises WebGraphError where the file cannot be read, or a line is no URL.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise WebGraphError(
-            f"{path} holds a byte that is not UTF-8 ({error.reason}); save it as UTF-8"
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise WebGraphError(f"{path} cannot be read: {reason}; mend the path") from None
-    urls: dict[str, None] = {}
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
-        try:
-            urls[resolve("", text)] = None
-        except RefusedURLError:
-            shown = text if len(text) <= _MAX_LINE else f"{text[: _MAX_LINE - 1]}…"
-            raise WebGraphError(
-                f"{path}: line {number} is no URL of a page, {shown!r}; give one a line, such "
-                "as https://www.example.org/page"
-            ) from None
-    return tuple(urls)
 
 
 def _is_document(entry: dict[str, Any], sent: dict[str, str]) -> bool:

@@ -15,7 +15,7 @@ from focusspider.replay.sample import sample_web
 from focusspider.replay.server import ReplayServer
 from focusspider.text import Analyzer
 from focusspider.webgraph import GraphEdge, WebGraph, harfile
-from focusspider.webgraph.har import HarReport, import_har, listed_urls
+from focusspider.webgraph.har import HarReport, import_har
 from focusspider.webgraph.session import BrowsingSession
 
 if TYPE_CHECKING:
@@ -328,35 +328,6 @@ def test_a_file_of_100_megabytes_is_read_an_entry_at_a_time(
     assert import_har(path, session).entries == 201
     assert len(session.graph) == 100
     assert session.graph.n_edges == 99
-
-
-def test_the_list_of_useful_urls(tmp_path: Path) -> None:
-    path = tmp_path / "urls.txt"
-    path.write_text(
-        f"\ufeff# what I liked\n{SITE}1\n\n  {SITE}q?a=1#frag  \r\n#{SITE}no\n{SITE}1\n",
-        encoding="utf-8",
-    )
-    assert listed_urls(path) == (f"{SITE}1", f"{SITE}q?a=1")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"www.example.org\n", "line 1 is no URL of a page, 'www.example.org'; give one a line"),
-        (f"{SITE}1\nfile:///x\n".encode(), "line 2 is no URL of a page, 'file:///x'"),
-        (b"x" * 500, "line 1 is no URL of a page, 'xxxxxx"),
-        (b"\xff\xfe\n", "not UTF-8"),
-        (None, "cannot be read: No such file"),
-    ],
-)
-def test_a_wrong_list_says_where(tmp_path: Path, content: bytes | None, message: str) -> None:
-    path = tmp_path / "urls.txt"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(WebGraphError) as caught:
-        listed_urls(path)
-    assert message in str(caught.value)
-    assert len(str(caught.value)) < 300 + len(str(path))
 
 
 def test_a_file_that_chromium_saved(
