@@ -376,6 +376,8 @@ def test_the_cache_of_what_came(tmp_path: Path) -> None:
     assert cache.answer("http://a.example/", 6) is None
     cache.close()
     other = Cache(tmp_path / "part", "t", "another source")
+    other.keep_all([page, FetchedPage("http://b.example/", b"<p>")])
+    assert len(other) == 2
     assert other.answer("http://a.example/", 1) is None
     other.close()
 

@@ -181,15 +181,12 @@ class Command(FocusCommand):
 
         from focusspider.commands.collecting import Cache, Collected, check_targets, collect_live
         from focusspider.commands.collectspider import CollectSpider, Outcome
-        from focusspider.webgraph.layers import FetchedPage
 
         check_targets(plan, plan.targets)
         source = log or _service(where, config)
         cache = Cache(plan.part, plan.topic.name, plan.source)
         if log is not None:
-            for url, body in log.bodies().items():
-                cache.keep(FetchedPage(url, body.encode("utf-8", "replace"),
-                                       content_type="text/html; charset=utf-8"))  # fmt: skip
+            cache.keep_all(log.pages())
         done, outcome = Collected(), Outcome()
 
         async def work(fetch: Any) -> None:

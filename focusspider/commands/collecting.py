@@ -21,7 +21,7 @@ from focusspider.webgraph.extra_targets import mark_extra_targets
 from focusspider.webgraph.layers import Failed, LayerReport, add_links, grow
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
     from focusspider.page import Page, PageParser
@@ -297,15 +297,13 @@ class Cache:
 
     def keep(self, page: FetchedPage) -> None:
         """Keep a page."""
-        self._pages.add_page(
-            page.url,
-            page.body,
-            title=page.title,
-            status=page.status,
-            content_type=page.content_type,
-            content_language=page.content_language,
-            moved_from=page.moved_from,
-        )
+        page.add_to(self._pages)
+
+    def keep_all(self, pages: Iterable[FetchedPage]) -> None:
+        """Keep pages that are there at once, in one transaction."""
+        with self._pages.transaction():
+            for page in pages:
+                self.keep(page)
 
     def close(self) -> None:
         """Close the files."""

@@ -62,15 +62,7 @@ def add_archive(
                 passed_over += 1
             else:
                 fetched = FetchedPage.of(response, page)
-                graph.add_page(
-                    fetched.url,
-                    fetched.body,
-                    target=wanted is not None and wanted(page),
-                    title=fetched.title,
-                    status=fetched.status,
-                    content_type=fetched.content_type,
-                    content_language=fetched.content_language,
-                )
+                fetched.add_to(graph, target=wanted is not None and wanted(page))
                 links.append((fetched.url, [(link.url, link.anchor) for link in page.links]))
             if told is not None:
                 told(done, len(archive))
@@ -124,14 +116,16 @@ class CrawlLog:
         parent = self._parents.get(url)
         return [parent] if parent is not None and n > 0 else []
 
-    def bodies(self) -> dict[str, str]:
-        """Return the HTML of the pages by URL, where the items hold it (FOCUS_EXPORT_BODY)."""
-        found = {}
+    def pages(self) -> Iterator[FetchedPage]:
+        """Yield the pages whose HTML the items hold (FOCUS_EXPORT_BODY)."""
         for line in _objects(self.folder / "items.jsonl"):
             url, body = line.get("url"), line.get("body")
             if isinstance(url, str) and isinstance(body, str):
-                found[url] = body
-        return found
+                yield FetchedPage(
+                    url,
+                    body.encode("utf-8", "replace"),
+                    content_type="text/html; charset=utf-8",
+                )
 
 
 def _lines(path: Path) -> Iterator[_Line]:

@@ -61,6 +61,20 @@ class FetchedPage(NamedTuple):
             page.moved_from,
         )
 
+    def add_to(self, graph: WebGraph, *, target: bool = False, layer: int | None = None) -> bool:
+        """Add the page to a graph; return False where it is known there."""
+        return graph.add_page(
+            self.url,
+            self.body,
+            target=target,
+            title=self.title,
+            status=self.status,
+            content_type=self.content_type,
+            content_language=self.content_language,
+            layer=layer,
+            moved_from=self.moved_from,
+        )
+
 
 class Failed(NamedTuple):
     """Why a page did not come, in a word or two."""
@@ -197,8 +211,8 @@ class _Grower:
                 for one in came:
                     if isinstance(one, Failed):
                         report.failed[one.reason] += 1
-                    elif self._add(one, report.layer):
-                        added += 1
+                    elif one.add_to(self._graph, target=not report.layer, layer=report.layer):
+                        added += 1  # and else it was known, and was come to by another URL
             report = report._replace(added=report.added + added)
         return report
 
@@ -212,20 +226,6 @@ class _Grower:
                     seen.add(key)
                     if key not in self._graph:
                         yield key
-
-    def _add(self, page: FetchedPage, layer: int) -> bool:
-        """Add a page; False where it was known, and was come to by another URL."""
-        return self._graph.add_page(
-            page.url,
-            page.body,
-            target=layer == 0,
-            title=page.title,
-            status=page.status,
-            content_type=page.content_type,
-            content_language=page.content_language,
-            layer=layer,
-            moved_from=page.moved_from,
-        )
 
 
 def add_links(graph: WebGraph, parser: PageParser) -> None:

@@ -17,6 +17,7 @@ from focusspider.replay.export import write_folder, write_targets, write_warc
 from focusspider.replay.wholegraph import CrawlLog, add_archive
 from focusspider.text import Analyzer
 from focusspider.webgraph import GraphEdge, WebGraph
+from focusspider.webgraph.layers import FetchedPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -220,7 +221,8 @@ def test_the_log_of_a_crawl(tmp_path: Path) -> None:
     assert log.backlinks(f"{HOST}/b", 5) == [f"{HOST}/a"]
     assert log.backlinks(f"{HOST}/", 5) == []
     assert log.backlinks(f"{HOST}/b", 0) == []
-    assert log.bodies() == {f"{HOST}/a": "<p>"}
+    html = "text/html; charset=utf-8"
+    assert list(log.pages()) == [FetchedPage(f"{HOST}/a", b"<p>", content_type=html)]
     assert log.warcs == ()
     (folder / "pages.warc.gz").write_bytes(b"")
     assert CrawlLog(folder).warcs == (folder / "pages.warc.gz",)
