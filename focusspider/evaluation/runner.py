@@ -133,7 +133,9 @@ class Evaluation:
             if path.exists()
         }
         self._crawls = options.out / "crawls"
-        self._places, self._texts = place_texts(benchmark, options.out / "texts", self.key)
+        self._places, self._texts = place_texts(
+            benchmark, options.out / "texts", self.key, fresh=options.fresh
+        )
         self.runs = tuple(self._planned())
         self.reused = tuple(run for run in self.runs if self.is_finished(run) and not options.fresh)
         self._bounds: dict[str, Bound] = {}

@@ -34,12 +34,17 @@ _SCOPE = ("allow", "deny", "seeds", "language")
 
 
 def place_texts(
-    benchmark: Benchmark, folder: Path, key: Callable[[Mapping[str, Any]], str]
+    benchmark: Benchmark,
+    folder: Path,
+    key: Callable[[Mapping[str, Any]], str],
+    *,
+    fresh: bool = False,
 ) -> tuple[dict[str, dict[str, str]], list[dict[str, Any]]]:
     """Return where the texts of each crawl are, by its id and their name, and what to write.
 
     Only those that a strategy names; crawls of one scope share them. ``key`` tells one
-    content from another, and is the name of the file.
+    content from another, and is the name of the file. What is there is not written again,
+    unless all is to be ``fresh``.
     """
     params = " ".join(str(strategy.params) for strategy in benchmark.strategies)
     texts = {f"{{texts.{name}}}": table for name, table in benchmark.texts.items()}
@@ -53,7 +58,7 @@ def place_texts(
             file = str(folder / f"{key({'texts': dict(table), 'scope': scope})}.npz")
             places.setdefault(crawl.id, {})[place] = file
             wanted[file] = {"file": file, "sites": dict(table), "arguments": dict(crawl.arguments)}
-    return places, [one for file, one in wanted.items() if not Path(file).exists()]
+    return places, [one for file, one in wanted.items() if fresh or not Path(file).exists()]
 
 
 def write_texts(job: Mapping[str, Any]) -> None:
@@ -67,6 +72,7 @@ def write_texts(job: Mapping[str, Any]) -> None:
     archive = open_archive(job["archive"])
     graph: StoredGraph | None = None
     terms: dict[str, dict[str, Terms | None]] = {}  # by language and URL
+    pages = tuple(_pages(archive))  # once: to ask for each is to unpack the archive
     for one in job["texts"]:
         truth = StoredTruth(one["arguments"], archive, settings)
         own: Callable[[str], bool] = truth.topic.sites.allows
@@ -76,7 +82,7 @@ def write_texts(job: Mapping[str, Any]) -> None:
         wanted = Sites(**{key: tuple(value) for key, value in one["sites"].items()})
         corpus = Corpus(truth.topic.language)
         known = terms.setdefault(truth.topic.language, {})
-        for url in _pages(archive):
+        for url in pages:
             if not own(url) and wanted.allows(url):
                 if url not in known:
                     page = truth.page(url)

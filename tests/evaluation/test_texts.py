@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from focusspider.corpus import Corpus
-from focusspider.errors import BenchmarkError
+from focusspider.errors import BenchmarkError, FocusError
 from focusspider.evaluation.benchmarkfile import load_benchmark
 from focusspider.evaluation.runner import Evaluation, Options
 from tests.evaluation.smallweb import BENCHMARK, write
@@ -79,6 +79,15 @@ def test_they_are_used_again_and_told_from_others(tmp_path: Path) -> None:
     assert len(Evaluation(load_benchmark(path), Options(out=moved)).reused) == 1
 
 
+def test_fresh_texts_are_made_anew(tmp_path: Path) -> None:
+    benchmark, out = load_benchmark(web(tmp_path, LEARNING)), tmp_path / "out"
+    Evaluation(benchmark, Options(out=out)).run(lambda name, problem: None)
+    (file,) = (out / "texts").iterdir()
+    file.write_bytes(b"of another state of the code")
+    Evaluation(benchmark, Options(out=out, fresh=True)).run(lambda name, problem: None)
+    assert len(Corpus.load(file)) == 2
+
+
 def test_crawls_of_one_scope_share_them_and_who_needs_none_has_none(tmp_path: Path) -> None:
     other = BENCHMARK[BENCHMARK.index("[[crawls]]") :].replace('"clocks"', '"more"')
     benchmark = load_benchmark(web(tmp_path, LEARNING + other))
@@ -134,5 +143,5 @@ def test_where_nothing_is_left_to_learn_from(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_them(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = write(tmp_path, LEARNING.replace(old, new))
-    with pytest.raises(Exception, match=message):
+    with pytest.raises(FocusError, match=message):
         load_benchmark(path)
