@@ -38,6 +38,7 @@ __all__ = [
     "Plan",
     "check_targets",
     "collect_archive",
+    "collect_graph",
     "collect_live",
     "judge_of",
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import time
 from fnmatch import fnmatchcase
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Command"]
 
 T = TypeVar("T")
-_EVERY = 10.0  # seconds between two lines of progress where there is no terminal
 
 
 class Command(FocusCommand):
@@ -68,6 +67,7 @@ class Command(FocusCommand):
 
     def _evaluate(self, path: Path, opts: argparse.Namespace) -> int:
         # here, since every call of scrapy loads every command
+        from focusspider.commands.progress import ProgressBar
         from focusspider.evaluation.benchmarkfile import load_benchmark
         from focusspider.evaluation.page import write_evaluation_page
         from focusspider.evaluation.runner import Evaluation, Options
@@ -96,8 +96,16 @@ class Command(FocusCommand):
         if run.reused:
             print(f"{len(run.reused)} of {len(run.runs)} crawls are finished, and used again "
                   "(--fresh runs them anew).", file=sys.stderr)  # fmt: skip
-        with _Progress(benchmark.name, run.to_do) as progress:
-            run.run(progress.advance)
+        with ProgressBar(benchmark.name) as bar:
+            finished = count(1)
+
+            def told(name: str, problem: str | None) -> None:
+                done = next(finished)
+                if problem is not None:
+                    print(f"{done} of {run.to_do}: {name} failed: {problem}", file=sys.stderr)
+                bar.show(done, run.to_do, f"{benchmark.name}: {name}")
+
+            run.run(told)
         print(markdown(_brief(run.write())), end="")
         print(f"\n{options.out}")
         try:
@@ -170,40 +178,3 @@ def _brief(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {key: value for key, value in row.items() if not key.startswith(("f1", "precision_"))}
         for row in rows
     ]
-
-
-class _Progress:
-    """A bar on a terminal, else a line now and then; failures are told as they come."""
-
-    def __init__(self, name: str, total: int) -> None:
-        self._name, self._total, self._done = name, total, 0
-        self._told = time.monotonic()
-        self._bar: Any = None
-
-    def __enter__(self) -> _Progress:
-        if sys.stderr.isatty() and self._total:
-            try:
-                from rich.console import Console
-                from rich.progress import Progress
-            except ImportError:
-                return self
-            self._bar = Progress(console=Console(stderr=True))
-            self._bar.start()
-            self._task = self._bar.add_task(self._name, total=self._total)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def advance(self, name: str, problem: str | None) -> None:
-        """Count one that is done."""
-        self._done += 1
-        if self._bar is not None:
-            self._bar.update(self._task, advance=1, description=f"{self._name}: {name}")
-        now = time.monotonic()
-        if problem is None and (self._bar is not None or now - self._told < _EVERY):
-            return
-        self._told = now
-        line = f"{self._done} of {self._total}: {name}" + (f" failed: {problem}" if problem else "")
-        print(line, file=sys.stderr)
