@@ -15,6 +15,7 @@ from focusspider.errors import WebGraphError
 from focusspider.replay.archive import Stored
 from focusspider.replay.server import ReplayServer
 from focusspider.webgraph import WebGraph
+from tests.shelf import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,22 +24,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
 
 SECONDS = 30.0
-
-
-class Shelf:
-    """An archive of the responses that are given."""
-
-    def __init__(self, *stored: Stored) -> None:
-        self._stored = {one.url: one for one in stored}
-
-    def get(self, url: str) -> Stored | None:
-        return self._stored.get(url)
-
-    def urls(self) -> Iterator[str]:
-        return iter(self._stored)
-
-    def __len__(self) -> int:
-        return len(self._stored)
 
 
 def page(url: str, html: str, status: int = 200, **headers: str) -> Stored:

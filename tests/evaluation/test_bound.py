@@ -10,29 +10,13 @@ from focusspider.errors import BenchmarkError
 from focusspider.evaluation.bound import StoredTruth, bound_of, parser_of, stored_page
 from focusspider.evaluation.graph import stored_graph
 from focusspider.evaluation.pool import run_jobs, tail
-from focusspider.replay import Stored, page_key
+from focusspider.replay import Stored
+from tests.shelf import Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 SETTINGS = Settings()
-
-
-class Shelf:
-    """An archive of given responses."""
-
-    def __init__(self, *stored: Stored) -> None:
-        self._stored = {page_key(one.url): one for one in stored}
-
-    def get(self, url: str) -> Stored | None:
-        return self._stored.get(page_key(url))
-
-    def urls(self) -> Iterator[str]:
-        return iter(self._stored)
-
-    def __len__(self) -> int:
-        return len(self._stored)
 
 
 def stored(path: str, body: str, kind: str = "text/html", host: str = "a.example") -> Stored:

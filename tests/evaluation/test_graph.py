@@ -13,9 +13,10 @@ from focusspider.evaluation.graph import StoredGraph, stored_graph
 from focusspider.evaluation.metrics import recall_area
 from focusspider.evaluation.omniscient import breadth_first_order, omniscient_order
 from focusspider.page import PageParser
-from focusspider.replay import Stored, open_archive, page_key
+from focusspider.replay import Stored, open_archive
 from focusspider.sites import Sites
 from focusspider.text import Analyzer
+from tests.shelf import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,22 +25,6 @@ if TYPE_CHECKING:
     from focusspider.replay import Archive
 
 HTML = ("Content-Type", "text/html")
-
-
-class Shelf:
-    """An archive of given responses."""
-
-    def __init__(self, *stored: Stored) -> None:
-        self._stored = {page_key(one.url): one for one in stored}
-
-    def get(self, url: str) -> Stored | None:
-        return self._stored.get(page_key(url))
-
-    def urls(self) -> Iterator[str]:
-        return iter(self._stored)
-
-    def __len__(self) -> int:
-        return len(self._stored)
 
 
 class Part:

@@ -3,24 +3,9 @@ from __future__ import annotations
 import pytest
 
 from focusspider.replay.archive import Archives, Stored, answer, page_key, spellings
+from tests.shelf import Shelf
 
 HTML = (("Content-Type", "text/html"),)
-
-
-class Shelf:
-    """An archive of given responses."""
-
-    def __init__(self, *stored: Stored) -> None:
-        self._stored = {page_key(one.url): one for one in stored}
-
-    def get(self, url: str) -> Stored | None:
-        return self._stored.get(page_key(url))
-
-    def urls(self):
-        return iter(self._stored)
-
-    def __len__(self) -> int:
-        return len(self._stored)
 
 
 def shelf(*urls: str) -> Shelf:

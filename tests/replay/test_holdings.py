@@ -4,33 +4,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from focusspider.replay import Stored, answer, open_archive, page_key
+from focusspider.replay import Stored, answer, open_archive
 from focusspider.replay.holdings import Holdings
 from tests.crawls import crawl
+from tests.shelf import Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 HTML = (("Content-Type", "text/html"),)
-
-
-class Shelf:
-    """An archive that counts how often it is read."""
-
-    def __init__(self, *stored: Stored) -> None:
-        self._stored = {page_key(one.url): one for one in stored}
-        self.reads = 0
-
-    def get(self, url: str) -> Stored | None:
-        self.reads += 1
-        return self._stored.get(page_key(url))
-
-    def urls(self) -> Iterator[str]:
-        return iter(self._stored)
-
-    def __len__(self) -> int:
-        return len(self._stored)
 
 
 SHELF = Shelf(

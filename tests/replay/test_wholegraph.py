@@ -18,30 +18,14 @@ from focusspider.replay.wholegraph import CrawlLog, add_archive
 from focusspider.text import Analyzer
 from focusspider.webgraph import GraphEdge, WebGraph
 from focusspider.webgraph.layers import FetchedPage
+from tests.shelf import Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 PARSER = PageParser(analyzer=Analyzer())
 HTML = (("Content-Type", "text/html"),)
 HOST = "http://a.example"
-
-
-class Shelf:
-    """An archive in memory."""
-
-    def __init__(self, *stored: Stored) -> None:
-        self._stored = {one.url: one for one in stored}
-
-    def get(self, url: str) -> Stored | None:
-        return self._stored.get(url)
-
-    def urls(self) -> Iterator[str]:
-        return iter(self._stored)
-
-    def __len__(self) -> int:
-        return len(self._stored)
 
 
 def page(path: str, *links: str, url: str = HOST, headers=HTML, status: int = 200) -> Stored:
