@@ -17,6 +17,7 @@ from scrapy.settings import Settings
 from focusspider.commands.collect import Command
 from focusspider.commands.collecting import Cache
 from focusspider.evaluation.graph import stored_graph
+from focusspider.frontier.database import open_database
 from focusspider.page import PageParser
 from focusspider.replay import open_archive
 from focusspider.text import Analyzer
@@ -434,6 +435,34 @@ def test_wrong_input_is_one_line(
     assert re.search(message, said), said
     assert len(said.splitlines()) == 1
     assert not list((tmp_path).glob("out/*"))
+
+
+@pytest.mark.parametrize("name", ["topic.toml", "frontier.sqlite", "folder", "empty"])
+def test_fresh_takes_the_place_of_graphs_alone(tmp_path: Path, targets: Path, name: str) -> None:
+    out = tmp_path / name
+    if name == "folder":
+        out.mkdir()
+    elif name == "frontier.sqlite":
+        open_database(out).close()
+    else:
+        out.write_text('name = "mills"\n' if name == "topic.toml" else "")
+    before = None if out.is_dir() else out.read_bytes()
+    done = collect("sample", "--targets", targets, "--out", out, "--fresh", FOCUS_REPLAY="sample")
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"{out} is no web graph, and is left as it is: name another file with --out\n"
+    )
+    assert before is None or out.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "targets.txt"])
+
+
+def test_fresh_takes_the_place_of_a_graph_that_is_cut_short(tmp_path: Path, targets: Path) -> None:
+    out = tmp_path / "graph"
+    WebGraph.create(out, topic="t", source="har").close()
+    out.write_bytes(out.read_bytes()[:5_000])
+    done = collect("sample", "--targets", targets, "--out", out, "--fresh", FOCUS_REPLAY="sample")
+    assert done.returncode == 0, done.stderr
+    assert CLOCK in graph_pages(out)
 
 
 def test_an_error_of_a_real_call_is_one_line_too(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ class Command(FocusCommand):
         # here, since every call of scrapy loads every command
         from focusspider.commands.graphfile import graph_of_topic
         from focusspider.topic import Topic
+        from focusspider.webgraph.database import is_graph
 
         assert self.settings is not None
         config = FocusConfig.from_settings(self.settings)
@@ -92,6 +93,10 @@ class Command(FocusCommand):
             _export(out, Path(opts.export))
             return
         _check(opts)
+        if out.exists() and not is_graph(out):
+            raise SettingError(
+                f"{out} is no web graph, and is left as it is: name another file with --out"
+            )
         if out.exists() and not opts.fresh:
             raise SettingError(
                 f"{out} is there already: call with --fresh to collect it again, or with --out "

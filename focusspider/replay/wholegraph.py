@@ -117,8 +117,9 @@ class CrawlLog:
         return [parent] if parent is not None and n > 0 else []
 
     def pages(self) -> Iterator[FetchedPage]:
-        """Yield the pages whose HTML the items hold (FOCUS_EXPORT_BODY)."""
-        for line in _objects(self.folder / "items.jsonl"):
+        """Yield the pages whose HTML the items hold (FOCUS_EXPORT_BODY), if there are items."""
+        path = self.folder / "items.jsonl"
+        for line in _objects(path) if path.exists() else ():
             url, body = line.get("url"), line.get("body")
             if isinstance(url, str) and isinstance(body, str):
                 yield FetchedPage(

@@ -18,6 +18,7 @@ __all__ = [
     "create_database",
     "explained",
     "is_database",
+    "is_graph",
     "open_database",
 ]
 
@@ -26,7 +27,8 @@ APPLICATION_ID = 0x464F4347
 FORMAT_VERSION = 1
 
 _MAGIC = b"SQLite format 3\0"
-_PAGE_SIZE, _PAGE_COUNT, _HEADER = slice(16, 18), slice(28, 32), 100  # of SQLite's header
+# of SQLite's header
+_PAGE_SIZE, _PAGE_COUNT, _APPLICATION, _HEADER = slice(16, 18), slice(28, 32), slice(68, 72), 100
 
 # Nodes are numbered from 0 in the order in which they were added: a page's id less 1.
 # target: 0 none, 1 given by the user, 2 found to be like one. An alias is a URL that leads to
@@ -89,6 +91,16 @@ def is_database(path: Path) -> bool:
             return file.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False
+
+
+def is_graph(path: Path) -> bool:
+    """Return whether a file is a web graph, be it damaged, cut short or of another version."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+    except OSError:
+        return False
+    return header.startswith(_MAGIC) and header[_APPLICATION] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def create_database(path: Path) -> sqlite3.Connection:

@@ -207,6 +207,8 @@ def test_the_log_of_a_crawl(tmp_path: Path) -> None:
     assert log.backlinks(f"{HOST}/b", 0) == []
     html = "text/html; charset=utf-8"
     assert list(log.pages()) == [FetchedPage(f"{HOST}/a", b"<p>", content_type=html)]
+    (folder / "items.jsonl").unlink()
+    assert list(log.pages()) == []
     assert log.warcs == ()
     (folder / "pages.warc.gz").write_bytes(b"")
     assert CrawlLog(folder).warcs == (folder / "pages.warc.gz",)
