@@ -61,7 +61,8 @@ def cleaned(document: Document) -> Document:
         raise PassedOverError("url") from None
     if document.method.upper() != "GET":
         raise PassedOverError("method")
-    if not 200 <= document.status < 300 and document.status != 304:  # 304: as it was before
+    status = 200 if document.status == 304 else document.status  # it is as it was before
+    if not 200 <= status < 300:
         raise PassedOverError("http")
     moved_from = []
     for name in document.moved_from:
@@ -69,6 +70,7 @@ def cleaned(document: Document) -> Document:
             moved_from.append(resolve("", name))
     return document._replace(
         url=url,
+        status=status,
         moved_from=moved_from,
         content_type=_header(document.content_type),
         content_language=_header(document.content_language),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from focusspider.page import PageParser
+from focusspider.replay import open_archive
+from focusspider.replay.export import write_warc
 from focusspider.text import Analyzer
 from focusspider.webgraph import WebGraph
 from focusspider.webgraph.session import PASSED_OVER, BrowsingSession, Document
@@ -268,6 +270,15 @@ def test_what_is_passed_over_is_counted(
     assert session.shown("1") == session.useful("1") == ()
     assert not session.is_useful("1")
     assert drawn(session.graph) == ("1", "", "")
+
+
+def test_a_page_that_has_not_changed_is_as_it_was(session: BrowsingSession, tmp_path: Path) -> None:
+    """The browser had it, and asked; as a 304 an archive of the graph would not hold it."""
+    play(session, "typed 1")
+    assert session.visit("1", document("2", status=304)) is None
+    assert session.graph.page(url("2")).status == 200
+    write_warc(session.graph, tmp_path / "out.warc")
+    assert list(open_archive(tmp_path / "out.warc").urls()) == [url("1"), url("2")]
 
 
 def test_a_known_page_needs_no_body(session: BrowsingSession) -> None:
