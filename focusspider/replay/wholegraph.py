@@ -131,13 +131,15 @@ class CrawlLog:
 
 def _lines(path: Path) -> Iterator[_Line]:
     for number, line in enumerate(_objects(path), 1):
-        try:
-            yield _Line(line["url"], line["parent"], line["relevant"])
-        except KeyError as error:
+        missing = next((repr(name) for name in _Line._fields if name not in line), None)
+        url, parent = line.get("url"), line.get("parent")
+        if missing or not isinstance(url, str) or not isinstance(parent, str | None):
+            problem = f"no {missing}" if missing else "a URL that is no text"
             raise ReplayError(
-                f"{path}: line {number} has no {error}; it is not what a crawl wrote: name the "
+                f"{path}: line {number} has {problem}; it is not what a crawl wrote: name the "
                 "folder of a run, exports/TOPIC/RUN"
-            ) from None
+            )
+        yield _Line(url, parent, line["relevant"])
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:

@@ -220,3 +220,7 @@ def test_a_log_that_is_none(tmp_path: Path) -> None:
     folder = run_folder(tmp_path / "run", {"page": 1})
     with pytest.raises(ReplayError, match="line 1 has no 'url'"):
         CrawlLog(folder)
+    for n, (one, parent) in enumerate([(None, None), (["a"], None), (f"{HOST}/", 3)]):
+        line = {"url": one, "parent": parent, "relevant": True}
+        with pytest.raises(ReplayError, match="line 1 has a URL that is no text"):
+            CrawlLog(run_folder(tmp_path / f"odd{n}", line))
