@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 
 import pytest
 from scrapy.exceptions import UsageError
@@ -54,3 +56,15 @@ def test_it_takes_one_thing(arguments: list[str]) -> None:
 def test_a_fault_of_ours_is_not_hidden() -> None:
     with pytest.raises(ZeroDivisionError):
         Mill().run(["wheat"], argparse.Namespace(error=ZeroDivisionError()))
+
+
+def test_a_call_of_scrapy_loads_all_commands_and_little_else() -> None:
+    code = (
+        "import sys; from importlib.metadata import entry_points; "
+        "print(sorted(one.name for one in entry_points(group='scrapy.commands') if one.load())); "
+        "print([name for name in ('numpy', 'selectolax', 'playwright') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names, loaded = done.stdout.splitlines()
+    assert "'focus-record'" in names
+    assert loaded == "[]"

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
 from focusspider.errors import SettingError
-from focusspider.urls import RefusedURLError, resolve
-from focusspider.webgraph.chromium import check_endpoint, has_display
 
 if TYPE_CHECKING:
     import argparse
@@ -105,6 +103,9 @@ class Command(FocusCommand):
 
 def _check(opts: argparse.Namespace) -> None:
     """Refuse what would only fail when the browser is there."""
+    from focusspider.urls import RefusedURLError, resolve
+    from focusspider.webgraph.chromium import check_endpoint, has_display
+
     if opts.cdp:
         check_endpoint(opts.cdp, remote=opts.remote)
         if opts.headless or opts.proxy:
