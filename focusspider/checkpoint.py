@@ -70,13 +70,14 @@ class Saved(NamedTuple):
             return None
         try:
             session = json.loads(kept)
-        except ValueError as error:
+            begun = session["topic"]
+        except (ValueError, TypeError, KeyError) as error:
             raise FrontierError(
                 f"the job directory's note of its crawl is damaged: {error}; take another JOBDIR"
             ) from error
         if topic is None:
             raise FrontierError(
-                f"the job directory holds a crawl with the topic {session['topic']!r}, and this "
+                f"the job directory holds a crawl with the topic {begun!r}, and this "
                 "one has none; give it that topic, or take another JOBDIR"
             )
         return cls(session, unpack_memory(frontier.recall("strategy")))

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from focusspider.evaluation.bound import stored_page
 from focusspider.models.crf import CRF
 from focusspider.models.memm import MEMM
 from focusspider.models.modelfile import read_model, write_model
@@ -22,6 +21,7 @@ from focusspider.models.user_model import UserModel
 from focusspider.page import PageParser
 from focusspider.profile import TopicProfile
 from focusspider.replay import open_archive
+from focusspider.replay.reading import stored_page
 from focusspider.text import Analyzer
 from focusspider.topic import Topic
 from focusspider.training import build_trainer

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scrapy.settings import Settings
 
 from benchmarks.crash import Outcome, command, crash, outcome
-from focusspider.checkpoint import pack_memory, unpack_memory
+from focusspider.checkpoint import Saved, pack_memory, unpack_memory
+from focusspider.config import FocusConfig
 from focusspider.errors import FrontierError
+from focusspider.frontier.opening import open_job
 from tests.crawls import ROOT, crawl
 
 if TYPE_CHECKING:
@@ -170,3 +173,24 @@ def test_memory_comes_back_as_it_was_and_never_runs_code() -> None:
         pack_memory({"wrong": np.array([{}], dtype=object)})
     with pytest.raises(FrontierError, match="memory of its strategy is damaged"):
         unpack_memory(b"PK\x03\x04")
+
+
+@pytest.mark.parametrize("note", [b"", b"\xff", b"{", b"[]", b"3", b"{}"])
+def test_a_damaged_note_of_the_crawl_is_an_error_in_one_line(note: bytes) -> None:
+    class Job:
+        def recall(self, name: str) -> bytes:
+            assert name == "session"
+            return note
+
+    with pytest.raises(FrontierError, match=r"note of its crawl is damaged: .*; take"):
+        Saved.of(Job(), None)  # type: ignore[arg-type]
+
+
+def test_a_damaged_name_of_the_spider_is_an_error(tmp_path: Path) -> None:
+    config = FocusConfig.from_settings(Settings())
+    job = open_job(str(tmp_path), config, spider="one")
+    job.remember("spider", b"\xff")
+    job.flush()
+    job.close("finished")
+    with pytest.raises(FrontierError, match=r"holds a crawl of the spider '�', and this one is of"):
+        open_job(str(tmp_path), config, spider="one")

@@ -290,8 +290,7 @@ def _service(name: str, config: FocusConfig) -> BacklinkSource:
 def _read(stored: Archive | Path, url: str, parser: PageParser) -> Page | None:
     """Return a page of an archive or a graph, where it is one."""
     from focusspider.errors import NotAPageError
-    from focusspider.evaluation.bound import stored_page
-    from focusspider.replay.reading import PageReader
+    from focusspider.replay.reading import PageReader, stored_page
     from focusspider.webgraph import WebGraph
 
     if not isinstance(stored, Path):

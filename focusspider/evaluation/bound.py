@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urljoin
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from focusspider.page import PageParser
 from focusspider.profile import TopicProfile
 from focusspider.relevance import build_relevance
 from focusspider.relevance.labels import LabelRelevance
-from focusspider.replay import answer, open_archive
+from focusspider.replay import open_archive
+from focusspider.replay.reading import stored_page
 from focusspider.text import Analyzer
 from focusspider.topic import Topic
 
@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from focusspider.evaluation.graph import StoredGraph
     from focusspider.page import Page
     from focusspider.relevance.base import Relevance
-    from focusspider.replay import Archive, Stored
+    from focusspider.replay import Archive
 
-__all__ = ["Bound", "StoredTruth", "reached_urls", "read_bound", "stored_page", "write_bounds"]
+__all__ = ["Bound", "StoredTruth", "reached_urls", "read_bound", "write_bounds"]
 
-_MAX_REDIRECTS = 20  # Scrapy's default
 _FILE = "bound.json"
 
 
@@ -116,16 +115,6 @@ def parser_of(language: str, settings: BaseSettings) -> PageParser:
         max_anchor=config.max_anchor,
         max_context=config.max_context,
     )
-
-
-def stored_page(archive: Archive, url: str) -> Stored | None:
-    """Return the answer at which a request for a URL ends; None: an error, or nothing."""
-    for _ in range(_MAX_REDIRECTS + 1):
-        stored = answer(archive, url)
-        if stored is None or not stored.is_redirect:
-            return stored if stored is not None and 200 <= stored.status < 300 else None
-        url = urljoin(url, stored.header("Location"))
-    return None
 
 
 def write_bounds(job: Mapping[str, Any]) -> None:

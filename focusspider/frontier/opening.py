@@ -40,10 +40,11 @@ def open_job(jobdir: str, config: FocusConfig, *, spider: str) -> SqliteFrontier
     kept = frontier.recall("spider")
     if kept is None:
         frontier.remember("spider", spider.encode())
-    elif kept.decode() != spider:
+    elif kept != spider.encode():
         frontier.abandon()
+        begun = kept.decode(errors="replace")
         raise FrontierError(
-            f"JOBDIR={jobdir!r} holds a crawl of the spider {kept.decode()!r}, and this one is "
-            f"of {spider!r}; take another JOBDIR"
+            f"JOBDIR={jobdir!r} holds a crawl of the spider {begun!r}, and this one is of "
+            f"{spider!r}; take another JOBDIR"
         )
     return frontier

@@ -24,12 +24,22 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from focusspider.page import Page, PageParser
-    from focusspider.replay.archive import Stored
+    from focusspider.replay.archive import Archive, Stored
 
-__all__ = ["PageReader", "Resolver"]
+__all__ = ["PageReader", "Resolver", "stored_page"]
 
 #: Scrapy's default for ``REDIRECT_MAX_TIMES``.
 _MAX_REDIRECTS = 20
+
+
+def stored_page(archive: Archive, url: str) -> Stored | None:
+    """Return the answer at which a request for a URL ends; None: an error, or nothing."""
+    for _ in range(_MAX_REDIRECTS + 1):
+        stored = answer(archive, url)
+        if stored is None or not stored.is_redirect:
+            return stored if stored is not None and 200 <= stored.status < 300 else None
+        url = urljoin(url, stored.header("Location"))
+    return None
 
 
 class Resolver:
@@ -56,16 +66,10 @@ class Resolver:
 
     def node(self, url: str) -> int | None:
         """Return the number of the page that a request for a URL ends at, if at one."""
-        for _ in range(_MAX_REDIRECTS + 1):
-            if host_of(url) not in self._hosts:  # most links, and quicker than to ask
-                return None
-            stored = answer(self, url)
-            if stored is None:
-                return None
-            if not stored.is_redirect:
-                return self._nodes.get(stored.url)
-            url = urljoin(url, stored.header("Location"))
-        return None
+        if host_of(url) not in self._hosts:  # most links, and quicker than to ask
+            return None
+        stored = stored_page(self, url)
+        return None if stored is None else self._nodes.get(stored.url)
 
     def get(self, url: str) -> Stored | None:
         """Return what is known under a URL."""
