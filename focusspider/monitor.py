@@ -207,11 +207,15 @@ class Monitor:
         return min(ends, default=None)
 
     def _with_glance(self, progress: Progress) -> Progress:
-        """Add hosts and the best that wait, as they were a few seconds ago at most."""
+        """Add hosts and the best that wait, as they were a few seconds ago at most.
+
+        But not as they were before anything waited, or while something did.
+        """
         scheduler = FocusScheduler.of(self._crawler)
         frontier: object = None if scheduler is None else scheduler.frontier
         began = self._clock()
-        if began >= self._next_glance and isinstance(frontier, Watched):
+        stale = bool(progress.waiting) != bool(self._seen.hosts)
+        if (stale or began >= self._next_glance) and isinstance(frontier, Watched):
             hosts, best = frontier.glance(BEST_SHOWN)
             links = tuple((to_score(entry.priority), url_of(entry.payload)) for entry in best)
             self._seen = Progress(hosts=hosts, best=links)

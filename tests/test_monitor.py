@@ -6,17 +6,19 @@ import io
 import os
 import re
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import scrapy
+from scrapy.utils.test import get_crawler
 
 from focusspider.frontier import Entry, Outcome, Watched
 from focusspider.frontier.guarded import GuardedFrontier
 from focusspider.frontier.memory import MemoryFrontier
 from focusspider.frontier.sqlite import SqliteFrontier
 from focusspider.liveview import Foot, LiveView
-from focusspider.monitor import Progress, duration
+from focusspider.monitor import Monitor, Progress, duration
 from focusspider.payload import ScoredLink, dump_request, pack, url_of
 from tests.crawls import Crawl, crawl
 from tests.terminal import Terminal, in_terminal
@@ -190,6 +192,36 @@ class TestLiveView:
         LiveView._open.close()  # type: ignore[union-attr]
 
 
+class All:
+    """Every host may be asked."""
+
+    def ready(self, host: str) -> bool:
+        return True
+
+    def woken(self) -> list[str]:
+        return []
+
+
+def test_hosts_are_not_those_from_before_anything_waited(monkeypatch: pytest.MonkeyPatch) -> None:
+    frontier = MemoryFrontier(max_size=100)
+    scheduler = SimpleNamespace(frontier=frontier)
+    monkeypatch.setattr("focusspider.monitor.FocusScheduler.of", lambda crawler: scheduler)
+    monitor = Monitor(get_crawler(), live=True, interval=60, clock=lambda: 0.0)
+
+    def shown() -> tuple[int | None, int | None]:
+        progress = monitor._with_glance(monitor._progress())
+        return progress.waiting, progress.hosts
+
+    assert shown() == (0, 0)
+    frontier.push([written(1, 5)])
+    assert shown() == (1, 1)  # though the next glance is not due
+    frontier.push([written(2, 5)])
+    assert shown() == (2, 1)
+    for entry in frontier.lease(2, All()):
+        frontier.settle(entry.fingerprint, Outcome.DONE)
+    assert shown() == (0, 0)
+
+
 def written(number: int, priority: int) -> Entry:
     request = scrapy.Request(f"http://a.example/{number}")
     payload: Any = pack(ScoredLink(request.url, priority, "anchor"), 1, 1, None)
@@ -209,13 +241,6 @@ FRONTIERS: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("kind", FRONTIERS)
 def test_a_glance_at_a_frontier(tmp_path: Path, kind: str) -> None:
-    class All:
-        def ready(self, host: str) -> bool:
-            return True
-
-        def woken(self) -> list[str]:
-            return []
-
     frontier = FRONTIERS[kind](tmp_path)
     assert isinstance(frontier, Watched)
     assert frontier.glance(5) == (0, [])
