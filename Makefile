@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NODE := $(VENV)/node
 PORT ?= 8480
 
 # One BLAS thread: crawls and tests are quicker with it on a shared machine, and repeatable.
@@ -11,7 +12,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: help setup crawl test lint serve-sample clean
+.PHONY: help setup node crawl test lint serve-sample clean
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -29,6 +30,18 @@ $(READY): pyproject.toml constraints.txt
 	fi
 	@touch $@
 
+# scrapyd needs an older setuptools than others may want, so it has an environment of its own. To
+# keep it small, that one finds Scrapy and the libraries in the first.
+node: $(NODE)/.ready ## make the environment of the Scrapyd node that the tests deploy to
+
+$(NODE)/.ready: $(READY)
+	@$(BIN)/python -m venv --clear $(NODE) && \
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > "$$($(NODE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/shared.pth" && \
+	$(NODE)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt scrapyd scrapyd-client 'setuptools>=77,<81' && touch $@ || \
+	  echo "scrapyd could not be installed: tests of it skip" >&2
+
 crawl: $(READY) ## crawl the bundled sample web, and the same web breadth-first beside it
 	@run=$$(date -u +%Y%m%dT%H%M%SZ) && \
 	$(BIN)/scrapy crawl focus -a topic=topics/sample.toml \
@@ -37,7 +50,7 @@ crawl: $(READY) ## crawl the bundled sample web, and the same web breadth-first 
 	  -s FOCUS_REPLAY=sample -s FOCUS_RUN=$$run-breadth-first -L WARNING && \
 	$(BIN)/scrapy focus-summary exports/sample/$$run exports/sample/$$run-breadth-first
 
-test: $(READY) ## run every test
+test: $(READY) $(NODE)/.ready ## run every test
 	$(BIN)/python -m pytest
 
 lint: $(READY) ## check style and types

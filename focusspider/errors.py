@@ -23,6 +23,7 @@ __all__ = [
     "ModelFileError",
     "NotAPageError",
     "ReplayError",
+    "ResourceError",
     "RunFolderError",
     "SettingError",
     "TopicError",
@@ -65,6 +66,10 @@ class UnknownNameError(FocusError, ValueError):
 
 class ReplayError(FocusError, ValueError):
     """An archive cannot be replayed: mend ``FOCUS_REPLAY`` or the file that it names."""
+
+
+class ResourceError(FocusError, ValueError):
+    """A file of a package cannot be found: mend its name, or put it into the package."""
 
 
 class RunFolderError(FocusError, ValueError):

@@ -19,6 +19,7 @@ from focusspider.profile import TopicProfile
 from focusspider.record import CrawlRecord, content_of
 from focusspider.relevance import build_relevance
 from focusspider.relevance.base import Judgement
+from focusspider.resources import located
 from focusspider.runfolder import RunFolder
 from focusspider.runreport import run_report
 from focusspider.strategies import build_strategy
@@ -126,7 +127,7 @@ class Session:
             self.strategy_name = config.strategy or DEFAULT_STRATEGY
             params, where = config.strategy_params, "FOCUS_STRATEGY"
         self.strategy_params = dict(params)
-        base_dir, models_dir = Path(topic.base_dir), config.models_dir / topic.name
+        base_dir, models_dir = Path(topic.base_dir), located(config.models_dir / topic.name)
         self.strategy = build_strategy(
             self.strategy_name, params, base_dir=base_dir, models_dir=models_dir, where=where
         )

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from focusspider.config import is_folder_name
 from focusspider.errors import TopicError, nearest
+from focusspider.resources import is_packaged, located, shown
 from focusspider.sites import Sites
 from focusspider.topicvalues import ARGUMENTS, TopicValues, place
 
@@ -94,7 +95,7 @@ class Topic:
         path = Path(path)
         table = {"name": _slug(path.stem), **_read(path)}
         return cls.from_table(
-            table, arguments, source=str(path), base_dir=path.parent, needs_seeds=needs_seeds
+            table, arguments, source=shown(path), base_dir=path.parent, needs_seeds=needs_seeds
         )
 
     @classmethod
@@ -135,8 +136,11 @@ class Topic:
         *,
         needs_seeds: bool = True,
     ) -> Topic:
-        """Read the topic file of a path, or of a name in the folder of topics."""
-        path = _find(str(name), Path(topics_dir))
+        """Read the topic file of a path, or of a name in the folder of topics.
+
+        Either may be in a package: see :mod:`focusspider.resources`.
+        """
+        path = _find(str(name), located(topics_dir))
         return cls.from_toml(path, arguments, needs_seeds=needs_seeds)
 
     def replace(self, **arguments: Any) -> Topic:
@@ -194,7 +198,7 @@ class Topic:
             "description": self.description,
             "language": self.language,
             "seeds": list(self.seeds),
-            "targets": list(self.targets),
+            "targets": [shown(target) for target in self.targets],
             "strategy": strategy,
             "relevance": relevance,
             "limits": asdict(self.limits),
@@ -285,31 +289,35 @@ def _slug(text: str) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    name = shown(path)
     try:
         data = path.read_bytes()
     except IsADirectoryError:
-        raise TopicError(f"{path}: this is a folder; name the topic file in it") from None
+        raise TopicError(f"{name}: this is a folder; name the topic file in it") from None
     except FileNotFoundError:
-        raise TopicError(f"{path}: there is no such file; mend the path") from None
+        raise TopicError(f"{name}: there is no such file; mend the path") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise TopicError(f"{path}: cannot be read: {reason}") from None
+        raise TopicError(f"{name}: cannot be read: {reason}") from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise TopicError(
-            f"{path}: line {line} holds the byte 0x{data[error.start]:02x}, which is not UTF-8; "
+            f"{name}: line {line} holds the byte 0x{data[error.start]:02x}, which is not UTF-8; "
             f"save the file as UTF-8"
         ) from None
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: an endless number, too
-        raise TopicError(f"{path}: not TOML: {error}; mend it there") from None
+        raise TopicError(f"{name}: not TOML: {error}; mend it there") from None
 
 
 def _find(name: str, topics_dir: Path) -> Path:
     """Return the file of a path, or of a name in the folder of topics."""
+    if is_packaged(name):  # with all that is beside it, which it may name
+        folder, _, file_name = name.rpartition("/")
+        return located(folder) / file_name
     path, inside = Path(name), topics_dir / name
     if not name.endswith(".toml"):
         inside = topics_dir / f"{name}.toml"
@@ -320,7 +328,7 @@ def _find(name: str, topics_dir: Path) -> Path:
         return path
     if not topics_dir.is_dir():
         raise TopicError(
-            f"topic {name!r}: there is no folder {topics_dir} to look in; "
+            f"topic {name!r}: there is no folder {shown(topics_dir)} to look in; "
             f"give the path of a topic file, or set FOCUS_TOPICS_DIR"
         )
     known = sorted(
@@ -328,7 +336,7 @@ def _find(name: str, topics_dir: Path) -> Path:
         for file in topics_dir.rglob("*.toml")
     )
     raise TopicError(
-        f"topic {name!r}: there is no {inside}{nearest(name, known)}; "
+        f"topic {name!r}: there is no {shown(inside)}{nearest(name, known)}; "
         f"topics there: {', '.join(known) or 'none'}"
     )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from focusspider.errors import TopicError, UnknownNameError, nearest
+from focusspider.resources import shown as file_shown
 from focusspider.sites import check_entry
 from focusspider.text import Analyzer
 
@@ -302,7 +303,8 @@ def _file_problem(path: Path) -> str | None:
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except FileNotFoundError:
-        return f"is no file ({path} does not exist), and a URL starts with http:// or https://"
+        name = file_shown(path)
+        return f"is no file ({name} does not exist), and a URL starts with http:// or https://"
     except (OSError, ValueError) as error:
         return f"cannot be read: {getattr(error, 'strerror', None) or error}"
     if not head.strip():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from focusspider.resources import located
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -16,7 +18,7 @@ __all__ = ["graph_of_topic", "new_graph"]
 
 def graph_of_topic(config: FocusConfig, topic: str) -> Path:
     """Return where the web graph of a topic is, where no option names another place."""
-    return config.models_dir / topic / "graph.sqlite"
+    return located(config.models_dir / topic) / "graph.sqlite"
 
 
 def new_graph(path: Path, topic: str, source: str) -> WebGraph:

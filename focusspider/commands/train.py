@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
 from focusspider.errors import FocusError, SettingError
+from focusspider.resources import located
 
 if TYPE_CHECKING:
     import argparse
@@ -81,7 +82,7 @@ class Command(FocusCommand):
             raise SettingError(f"--seed is a whole number of 0 or more, got {seed}")
         trainers = _trainers(opts.strategy, opts.params)
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
-        folder = config.models_dir / topic.name
+        folder = located(config.models_dir / topic.name)
         path = Path(opts.graph) if opts.graph else graph_of_topic(config, topic.name)
         out = Path(opts.out) if opts.out else folder
         if not path.exists():
