@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
-    "BacklinkError",
     "BenchmarkError",
     "CorpusError",
     "FocusError",
@@ -25,6 +24,7 @@ __all__ = [
     "ReplayError",
     "ResourceError",
     "RunFolderError",
+    "ServiceError",
     "SettingError",
     "TopicError",
     "TrainingError",
@@ -88,7 +88,7 @@ class TrainingError(FocusError, ValueError):
     """There is too little to learn from: collect more, as the message says."""
 
 
-class BacklinkError(FocusError, RuntimeError):
+class ServiceError(FocusError, RuntimeError):
     """A service of others failed: do what the message says, and call again."""
 
 

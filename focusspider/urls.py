@@ -31,6 +31,7 @@ __all__ = [
     "Fingerprinter",
     "RefusedURLError",
     "host_of",
+    "is_loopback",
     "resolve",
 ]
 
@@ -304,6 +305,20 @@ def host_of(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine, by its name or address alone.
+
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "10.0.0.1", "a.example")]
+    [True, True, True, False, False]
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class _RequestFingerprinter(Protocol):

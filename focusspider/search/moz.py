@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from focusspider.errors import BacklinkError
+from focusspider.errors import ServiceError
 from focusspider.search.jsonservice import JsonService, RefusedError
 from focusspider.urls import RefusedURLError, resolve
 
@@ -45,6 +45,7 @@ class MozLinks:
         self.service = JsonService(
             "the back-link service moz",
             url or URL,
+            settings="FOCUS_BACKLINKS",
             headers={"x-moz-token": key},
             secret=key,
             **options,
@@ -54,7 +55,7 @@ class MozLinks:
         """Return up to n pages that link to a URL, in the service's order.
 
         None for a URL that the service refuses, with a line in the log. Raises
-        BacklinkError where it refuses to work at all.
+        ServiceError where it refuses to work at all.
         """
         found: dict[str, None] = {}
         token: str | None = None
@@ -81,7 +82,7 @@ def _pages(answer: dict[str, Any]) -> list[str]:
     """Return the linking pages of an answer, as URLs; what is none is passed over."""
     results = answer.get("results")
     if not isinstance(results, list):
-        raise BacklinkError(
+        raise ServiceError(
             "the back-link service moz answered without 'results': check FOCUS_BACKLINKS_URL"
         )
     urls = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import shutil
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from focusspider.errors import SettingError
+from focusspider.urls import is_loopback
 
 __all__ = ["LAUNCH_ARGS", "check_endpoint", "find_chromium", "has_display"]
 
@@ -76,17 +76,8 @@ def check_endpoint(endpoint: str, *, remote: bool) -> None:
             f"--cdp {endpoint!r}: give the address of a Chromium that was started with "
             "--remote-debugging-port, such as http://127.0.0.1:9222"
         )
-    if not remote and not _is_loopback(host):
+    if not remote and not is_loopback(host):
         raise SettingError(
             f"--cdp {endpoint}: {host} is not this machine, and the connection would show all "
             "that is typed there; forward its port to 127.0.0.1, or add --remote"
         )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from focusspider.errors import BacklinkError, SettingError, UnknownNameError
+from focusspider.errors import ServiceError, SettingError, UnknownNameError
 from focusspider.search import BACKLINK_SERVICES, MozLinks, backlink_service
 from tests.mozserver import KEY, Answer, MozServer
 
@@ -125,7 +125,7 @@ def test_it_is_asked_again(
 )
 def test_it_fails(moz: MozLinks, server: MozServer, answers: list[Answer], message: str) -> None:
     server.instead = list(answers)
-    with pytest.raises(BacklinkError, match=message):
+    with pytest.raises(ServiceError, match=message):
         moz.backlinks(TARGET, 5)
     assert len(server.asked) == len(answers)
 
@@ -146,14 +146,14 @@ def test_the_key_is_told_to_nobody(
     caplog.set_level(logging.DEBUG)
     key = "another-secret"
     moz = MozLinks(key, server.url, sleep=time.sleep, clock=lambda: time.now)
-    with pytest.raises(BacklinkError, match=r"does not accept the key.*no such token: \*\*\*") as e:
+    with pytest.raises(ServiceError, match=r"does not accept the key.*no such token: \*\*\*") as e:
         moz.backlinks(TARGET, 5)
     server.instead = [Answer(400, {"message": f"bad {key}\n\x1b[31m"}), Answer(body=key.encode())]
     assert moz.backlinks(TARGET, 5) == []
-    with pytest.raises(BacklinkError, match=r"b'\*\*\*'"):
+    with pytest.raises(ServiceError, match=r"b'\*\*\*'"):
         moz.backlinks(TARGET, 5)
     server.instead = [Answer(body=b"x" * 73 + key.encode())]
-    with pytest.raises(BacklinkError, match=r"xxx\*\*\*'"):  # and no half of it either
+    with pytest.raises(ServiceError, match=r"xxx\*\*\*'"):  # and no half of it either
         moz.backlinks(TARGET, 5)
     assert key not in caplog.text + str(e.value) + repr(e.value)
     assert "\x1b" not in caplog.text
