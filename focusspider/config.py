@@ -9,19 +9,29 @@ come as Python objects from a settings module, or as strings from ``-s NAME=VALU
 
 from __future__ import annotations
 
-import json
-import math
-import os
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from focusspider.errors import SettingError, nearest
+from focusspider.settingkinds import (
+    FLAG,
+    FOLDER_NAME,
+    NAMES,
+    PATH,
+    SECRET,
+    SHARE,
+    TABLE,
+    TEXT,
+    TEXTS,
+    Kind,
+    choice,
+    is_folder_name,
+    whole,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from scrapy.settings import BaseSettings
 
@@ -29,28 +39,6 @@ __all__ = ["PREFIX", "SETTINGS", "FocusConfig", "Setting", "is_folder_name"]
 
 PREFIX = "FOCUS_"
 _SHOWN = 80  # characters of a wrong value in a message
-_FOLDER = re.compile(r"\w[\w.+-]*")
-_FOLDER_BYTES = 200  # file systems stop at 255
-
-
-def is_folder_name(name: str) -> bool:
-    """Return whether a name is safe as the name of one folder, on any system.
-
-    >>> [is_folder_name(name) for name in ("robotics-2", "café", "..", "a/b", "")]
-    [True, True, False, False, False]
-    """
-    return (
-        _FOLDER.fullmatch(name) is not None
-        and not name.endswith(".")
-        and len(name.encode()) <= _FOLDER_BYTES
-    )
-
-
-class Kind(NamedTuple):
-    """What a setting may hold: ``parse`` raises ValueError where it is not ``expects``."""
-
-    parse: Callable[[Any], Any]
-    expects: str
 
 
 class Setting(NamedTuple):
@@ -63,95 +51,10 @@ class Setting(NamedTuple):
     meaning: str
 
 
-def _whole(least: int) -> Kind:
-    def parse(value: Any) -> int:
-        if isinstance(value, str):
-            value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ValueError
-        return value
-
-    return Kind(parse, f"a whole number of {least} or more")
-
-
-def _parse_share(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError
-    number = float(value)
-    if math.isnan(number) or not 0.0 < number <= 1.0:
-        raise ValueError
-    return number
-
-
-def _parse_flag(value: Any) -> bool:
-    text = str(value).strip().lower()
-    if isinstance(value, (bool, int, str)) and text in {"true", "1", "false", "0"}:
-        return text in {"true", "1"}
-    raise ValueError
-
-
-def _parse_text(value: Any) -> str:
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise ValueError
-    return value.strip()
-
-
-def _parse_texts(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        value = json.loads(value)
-    if isinstance(value, (list, tuple)):
-        return tuple(_parse_text(item) for item in value)
-    return (_parse_text(value),)
-
-
-def _parse_names(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) and not value.lstrip().startswith("["):
-        value = value.split(",")
-    return _parse_texts(value)
-
-
-def _parse_folder(value: Any) -> str:
-    if isinstance(value, str) and is_folder_name(value):
-        return value
-    raise ValueError
-
-
-def _parse_table(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, str):
-        value = json.loads(value)
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise ValueError
-    return dict(value)
-
-
-def _choice(*names: str) -> Kind:
-    def parse(value: Any) -> str:
-        if isinstance(value, int) and not isinstance(value, bool):
-            value = str(value)
-        if value not in names:
-            raise ValueError
-        return str(value)
-
-    return Kind(parse, "one of " + ", ".join(repr(name) for name in names))
-
-
-_TEXT = Kind(_parse_text, "a text that is not empty")
-_TEXTS = Kind(_parse_texts, "a path or a list of paths (JSON on the command line)")
-_NAMES = Kind(_parse_names, "names, comma-separated or a list")
-_PATH = Kind(lambda value: Path(_parse_text(value)), "a path")
-_FLAG = Kind(_parse_flag, "True or False")
-_SHARE = Kind(_parse_share, "a number above 0 and up to 1")
-_FOLDER_NAME = Kind(_parse_folder, "a name that a folder can have: letters, digits, - _ . +")
-_SECRET = Kind(_parse_text, "a key; it is written nowhere")
-_TABLE = Kind(_parse_table, "a dictionary (a JSON object on the command line)")
-
-
 def _setting(default: Any, kind: Kind, unit: str, meaning: str) -> Any:
     return field(
         default_factory=lambda: default,
-        repr=kind is not _SECRET,
+        repr=kind is not SECRET,
         metadata={"setting": (kind, default, unit, meaning)},
     )
 
@@ -162,131 +65,129 @@ class FocusConfig:
 
     topic: str | None = _setting(
         None,
-        _TEXT,
+        TEXT,
         "",
         "The topic, a file or a name in FOCUS_TOPICS_DIR; the argument comes first.",
     )
     scoring: bool = _setting(
         True,
-        _FLAG,
+        FLAG,
         "",
         "Whether pages are judged and links scored; False: there is the frontier alone.",
     )
-    topics_dir: Path = _setting(Path("topics"), _PATH, "", "Where a topic's name is looked up.")
+    topics_dir: Path = _setting(Path("topics"), PATH, "", "Where a topic's name is looked up.")
     models_dir: Path = _setting(
         Path("models"),
-        _PATH,
+        PATH,
         "",
         "Where the folders TOPIC of web graphs and learnt models are.",
     )
     strategy: str | None = _setting(
         None,
-        _TEXT,
+        TEXT,
         "",
         "The strategy, where neither argument nor topic names one; None: hub-seeking.",
     )
     strategy_params: Mapping[str, Any] = _setting(
-        {}, _TABLE, "", "Its parameters; those of a topic's strategy are in the topic."
+        {}, TABLE, "", "Its parameters; those of a topic's strategy are in the topic."
     )
     frontier_max: int = _setting(
-        1_000_000, _whole(1), "requests", "Most requests that wait; beyond it the worst go first."
+        1_000_000, whole(1), "requests", "Most requests that wait; beyond it the worst go first."
     )
     frontier_host_share: float = _setting(
-        1.0, _SHARE, "", "Most of FOCUS_FRONTIER_MAX that one host may hold."
+        1.0, SHARE, "", "Most of FOCUS_FRONTIER_MAX that one host may hold."
     )
     replay: tuple[str, ...] = _setting(
         (),
-        _TEXTS,
+        TEXTS,
         "",
         "WARC or WACZ files, or folders of HTML, to crawl in the place of the web.",
     )
     replay_missing: str = _setting(
         "404",
-        _choice("404", "dns", "refuse"),
+        choice("404", "dns", "refuse"),
         "",
         "How a URL that the replay does not hold fails: as a 404, as an unknown host, or at once.",
     )
     backlinks_key: str | None = _setting(
         None,
-        _SECRET,
+        SECRET,
         "",
         "Key of the back-link service; None: the environment variable of the same name.",
     )
     backlinks_url: str | None = _setting(
-        None, _TEXT, "", "Address of the back-link service; None: the service's own."
+        None, TEXT, "", "Address of the back-link service; None: the service's own."
     )
     backlinks_delay: int = _setting(
-        1, _whole(0), "seconds", "Least time between two requests to the back-link service."
+        1, whole(0), "seconds", "Least time between two requests to the back-link service."
     )
     corpora_dir: Path | None = _setting(
-        None, _PATH, "", "Where benchmarks find their archives; None: corpora/ beside the file."
+        None, PATH, "", "Where benchmarks find their archives; None: corpora/ beside the file."
     )
     exports_dir: Path = _setting(
-        Path("exports"), _PATH, "", "Where the folders TOPIC/RUN of the crawls are made."
+        Path("exports"), PATH, "", "Where the folders TOPIC/RUN of the crawls are made."
     )
     run: str | None = _setting(
-        None, _FOLDER_NAME, "", "Name of the run's folder; None: the start time in UTC."
+        None, FOLDER_NAME, "", "Name of the run's folder; None: the start time in UTC."
     )
     run_folder: bool = _setting(
-        True, _FLAG, "", "Whether a crawl with a topic has a folder; False: nothing is written."
+        True, FLAG, "", "Whether a crawl with a topic has a folder; False: nothing is written."
     )
     export: str = _setting(
-        "relevant", _choice("relevant", "all"), "", "Which pages are exported as items."
+        "relevant", choice("relevant", "all"), "", "Which pages are exported as items."
     )
     item_fields: tuple[str, ...] = _setting(
         (),
-        _NAMES,
+        NAMES,
         "",
         "Fields of a page's item that are also filled into the spider's own, where empty.",
     )
-    export_body: bool = _setting(False, _FLAG, "", "Whether an item holds the page's HTML.")
+    export_body: bool = _setting(False, FLAG, "", "Whether an item holds the page's HTML.")
     export_parquet: bool = _setting(
-        False, _FLAG, "", "Whether the items are also written as Parquet."
+        False, FLAG, "", "Whether the items are also written as Parquet."
     )
     export_warc: bool = _setting(
-        False, _FLAG, "", "Whether what was fetched is also written as WARC."
+        False, FLAG, "", "Whether what was fetched is also written as WARC."
     )
     crawl_log_times: bool = _setting(
-        True, _FLAG, "", "Whether crawl.jsonl holds times; False: equal crawls give equal bytes."
+        True, FLAG, "", "Whether crawl.jsonl holds times; False: equal crawls give equal bytes."
     )
-    seed: int = _setting(0, _whole(0), "", "Seed of everything that is random in a strategy.")
+    seed: int = _setting(0, whole(0), "", "Seed of everything that is random in a strategy.")
     explain: bool = _setting(
-        False, _FLAG, "", "Whether the parts of scores go into items, crawl.jsonl and the log."
+        False, FLAG, "", "Whether the parts of scores go into items, crawl.jsonl and the log."
     )
     live: bool = _setting(
-        True, _FLAG, "", "Whether the foot of a terminal shows how the crawl goes."
+        True, FLAG, "", "Whether the foot of a terminal shows how the crawl goes."
     )
-    max_links: int = _setting(
-        10_000, _whole(1), "links", "Most links that are taken from one page."
-    )
-    max_anchor: int = _setting(1_000, _whole(1), "characters", "Most that is kept of an anchor.")
+    max_links: int = _setting(10_000, whole(1), "links", "Most links that are taken from one page.")
+    max_anchor: int = _setting(1_000, whole(1), "characters", "Most that is kept of an anchor.")
     max_context: int = _setting(
-        4_000, _whole(1), "characters", "Most that is kept of a link's context."
+        4_000, whole(1), "characters", "Most that is kept of a link's context."
     )
     max_text: int = _setting(
-        1_000_000, _whole(1), "characters", "Most that is kept of a page's text."
+        1_000_000, whole(1), "characters", "Most that is kept of a page's text."
     )
     max_crawl_delay: int = _setting(
         60,
-        _whole(0),
+        whole(0),
         "seconds",
         "Longest Crawl-delay of a robots.txt that is obeyed in full; 0: none is.",
     )
     max_retry_after: int = _setting(
         300,
-        _whole(0),
+        whole(0),
         "seconds",
         "Longest Retry-After of a 429 or 503 that is obeyed in full; 0: none is.",
     )
     max_segment_repeats: int = _setting(
         3,
-        _whole(1),
+        whole(1),
         "times",
         "How often one segment may occur in a URL's path; more is taken for a trap.",
     )
     chromium: Path | None = _setting(
         None,
-        _PATH,
+        PATH,
         "",
         "The Chromium that focus-record opens; None: one on the PATH, else Playwright's own.",
     )
@@ -318,7 +219,7 @@ class FocusConfig:
         shown = {}
         for setting in SETTINGS:
             value = getattr(self, setting.name.removeprefix(PREFIX).lower())
-            hidden = value is not None and setting.kind is _SECRET
+            hidden = value is not None and setting.kind is SECRET
             shown[setting.name] = "***" if hidden else _plain(value)
         return shown
 
@@ -334,7 +235,7 @@ def _parsed(setting: Setting, value: Any) -> Any:
     try:
         return setting.kind.parse(value)
     except (ValueError, TypeError):  # TypeError: an unhashable value where a name belongs
-        shown = repr(value) if setting.kind is not _SECRET else "***"
+        shown = repr(value) if setting.kind is not SECRET else "***"
         if len(shown) > _SHOWN:
             shown = shown[: _SHOWN - 1] + "…"
         default = _plain(setting.default)

@@ -15,7 +15,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: In the order in which data flow. A module imports only from those above it, or from its
 #: own folder.
 ORDER = """
-    errors resources sqlitefile priority registry keytable growing onemessage stats config
+    errors resources sqlitefile priority registry keytable growing onemessage stats settingkinds config
     urls hostile markup links stopwords text sites topicvalues topic page profile
     linkgraph corpus webgraph relevance models strategies training
     frontier failures targets journal runfolder record items runreport session
