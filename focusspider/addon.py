@@ -123,7 +123,7 @@ class FocusAddon:
             topic=topic,
             config=config,
             settings=settings,
-            run=job,
+            scrapyd_job=job,
             saved=saved.session if saved else None,
             memory=saved.memory if saved else None,
             job=frontier,

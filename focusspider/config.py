@@ -75,12 +75,20 @@ class FocusConfig:
         "",
         "Whether pages are judged and links scored; False: there is the frontier alone.",
     )
-    topics_dir: Path = _setting(Path("topics"), PATH, "", "Where a topic's name is looked up.")
+    topics_dir: Path = _setting(
+        Path("topics"), PATH, "", "Where a topic's name is looked up; may be package:NAME/PATH."
+    )
     models_dir: Path = _setting(
         Path("models"),
         PATH,
         "",
-        "Where the folders TOPIC of web graphs and learnt models are.",
+        "Where the folders TOPIC of web graphs and learnt models are; may be package:NAME/PATH.",
+    )
+    cache_dir: Path | None = _setting(
+        None,
+        PATH,
+        "",
+        "Where models that are fetched by URL are kept; None: focusspider in the user's caches.",
     )
     strategy: str | None = _setting(
         None,

@@ -61,21 +61,23 @@ class RunFolder:
         topic: str,
         run: str | None = None,
         *,
+        job: str | None = None,
         reserve: Callable[[Path], None] | None = None,
     ) -> RunFolder:
         """Make the folder of a new run.
 
         Never one that holds another run's files: a run that is named and there already is
         a :class:`~focusspider.errors.SettingError`. Two crawls of one topic that start in
-        the same second have folders of their own. ``reserve`` is told the path before the
-        folder is made.
+        the same second have folders of their own, and so does a job of Scrapyd, which names
+        the folder where nothing else does, that is scheduled again. ``reserve`` is told the
+        path before the folder is made.
         """
-        if run is not None and not is_folder_name(run):
+        name = run or job or utc_stamp()
+        if not is_folder_name(name):
             raise SettingError(
-                f"FOCUS_RUN={run!r}: not a name for a folder; "
+                f"{'FOCUS_RUN' if run else '_job'}={name!r}: not a name for a folder; "
                 "use letters, digits, '.', '-', '_' and '+'"
             )
-        name = run or utc_stamp()
         parent = exports / topic
         path = parent / name
         try:

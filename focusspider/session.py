@@ -13,6 +13,7 @@ import numpy as np
 from focusspider import stats
 from focusspider.errors import NotAPageError, SettingError
 from focusspider.failures import Failures
+from focusspider.models.remote import with_fetched_model
 from focusspider.page import PageParser
 from focusspider.priority import to_score
 from focusspider.profile import TopicProfile
@@ -96,8 +97,8 @@ class Session:
         what to look for; its strategy, else ``FOCUS_STRATEGY``, else hub-seeking
     config, settings
         the FOCUS_* settings, and all
-    run
-        name of the run's folder; ``FOCUS_RUN`` comes first
+    scrapyd_job
+        names the run's folder; ``FOCUS_RUN`` comes first
     saved
         what :meth:`state` gave the last checkpoint of an interrupted crawl, to go on with
     memory
@@ -112,7 +113,7 @@ class Session:
         topic: Topic,
         config: FocusConfig,
         settings: BaseSettings,
-        run: str | None = None,
+        scrapyd_job: str | None = None,
         saved: Mapping[str, Any] | None = None,
         memory: Mapping[str, NDArray[Any]] | None = None,
         job: SqliteFrontier | None = None,
@@ -128,6 +129,7 @@ class Session:
             params, where = config.strategy_params, "FOCUS_STRATEGY"
         self.strategy_params = dict(params)
         base_dir, models_dir = Path(topic.base_dir), located(config.models_dir / topic.name)
+        params = with_fetched_model(params, config.cache_dir, where=where)
         self.strategy = build_strategy(
             self.strategy_name, params, base_dir=base_dir, models_dir=models_dir, where=where
         )
@@ -164,7 +166,7 @@ class Session:
         if saved is not None:
             self._restore(saved)
         elif config.run_folder:
-            self.folder = self._make_folder(config.run or run)
+            self.folder = self._make_folder(scrapyd_job)
         if self.folder is not None:
             self.folder.write_run(run_report(self, stop_reason=None))
 
@@ -354,11 +356,11 @@ class Session:
             "stats": {k: v for k, v in self.counts.items() if k.startswith("focus/")},
         }
 
-    def _make_folder(self, run: str | None) -> RunFolder:
+    def _make_folder(self, scrapyd_job: str | None) -> RunFolder:
         """Make the run's folder, once, however early and often the crawl is killed."""
-        exports, topic, job = self.config.exports_dir, self.topic.name, self.job
+        where, job = (self.config.exports_dir, self.topic.name, self.config.run), self.job
         if job is None:
-            return RunFolder.make(exports, topic, run)
+            return RunFolder.make(*where, job=scrapyd_job)
 
         def reserve(path: Path) -> None:
             job.remember("run", str(path.absolute()).encode())
@@ -366,7 +368,7 @@ class Session:
 
         reserved = job.recall("run")
         folder = RunFolder.take(Path(reserved.decode())) if reserved else None
-        return folder or RunFolder.make(exports, topic, run, reserve=reserve)
+        return folder or RunFolder.make(*where, job=scrapyd_job, reserve=reserve)
 
     def _restore(self, saved: Mapping[str, Any]) -> None:
         """Go on with an interrupted crawl, in its folder."""
