@@ -129,6 +129,24 @@ class FocusConfig:
     backlinks_delay: int = _setting(
         1, whole(0), "seconds", "Least time between two requests to the back-link service."
     )
+    search_engine: str = _setting(
+        "local", TEXT, "", "The engine of focus-search: local, searxng, ddgs, or a class's path."
+    )
+    search_params: Mapping[str, Any] = _setting(
+        {}, TABLE, "", 'Its parameters, such as {"backend": "mojeek"} for ddgs.'
+    )
+    search_url: str | None = _setting(
+        None, TEXT, "", "Address of the SearXNG instance that searxng asks."
+    )
+    search_key: str | None = _setting(
+        None,
+        SECRET,
+        "",
+        "Token for it, if it wants one; None: the environment variable of the same name.",
+    )
+    search_delay: int = _setting(
+        2, whole(0), "seconds", "Least time between two queries to searxng or ddgs."
+    )
     corpora_dir: Path | None = _setting(
         None, PATH, "", "Where benchmarks find their archives; None: corpora/ beside the file."
     )

@@ -21,7 +21,7 @@ from focusspider.replay.archive import INDEX_NAMES, Stored, page_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FolderArchive", "file_url"]
+__all__ = ["FolderArchive", "file_names", "file_url"]
 
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|title|body|frameset)\b", re.IGNORECASE)
@@ -35,7 +35,7 @@ class FolderArchive:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: dict[str, str] = {}  # URL -> path below the folder
-        for name in _file_names(folder):
+        for name in file_names(folder):
             url = file_url(name)
             if url is not None and self._files.setdefault(url, name) != name:
                 raise ReplayError(
@@ -75,7 +75,7 @@ class FolderArchive:
             return _HTML.search(file.read(_HEAD)) is not None
 
 
-def _file_names(folder: Path) -> Iterator[str]:
+def file_names(folder: Path) -> Iterator[str]:
     """Yield the paths below the folder that are at least one folder deep, sorted."""
     for base, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

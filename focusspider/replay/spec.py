@@ -15,6 +15,7 @@ A list of these is one web. Where several hold the same URL, the last one counts
 from __future__ import annotations
 
 import glob
+import hashlib
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from weakref import WeakValueDictionary
 
 from focusspider.errors import ReplayError
 from focusspider.replay.archive import Archives
-from focusspider.replay.folder import FolderArchive
+from focusspider.replay.folder import FolderArchive, file_names
 from focusspider.replay.wacz import wacz_slices
 from focusspider.replay.warc import Slice, Spool, WarcArchive
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from focusspider.replay.archive import Archive
 
-__all__ = ["SAMPLE", "open_archive", "replay_settings"]
+__all__ = ["SAMPLE", "archive_identity", "open_archive", "replay_settings"]
 
 #: Names the built-in web; a folder of this name is ``./sample``.
 SAMPLE = "sample"
@@ -71,6 +72,29 @@ def open_archive(spec: str | Path | Sequence[str | Path]) -> Archive:
     if archive is None:
         archive = _open[key] = _open_paths(paths)
     return archive
+
+
+def archive_identity(spec: str | Path | Sequence[str | Path]) -> str:
+    """Return a name for what an archive holds, 64 hexadecimal digits.
+
+    Files are told by their names, sizes and times, and not by where they are. Raises
+    :class:`ReplayError` as :func:`open_archive` does.
+    """
+    entries = [spec] if isinstance(spec, (str, Path)) else list(spec)
+    digest = hashlib.sha256()
+    if entries == [SAMPLE]:
+        sample = open_archive(SAMPLE)
+        for url in sorted(sample.urls()):
+            stored = sample.get(url)
+            digest.update(repr(stored).encode())
+        return digest.hexdigest()
+    for path in (path for entry in entries for path in _expand(str(entry))):
+        files = [path / name for name in file_names(path)] if path.is_dir() else [path]
+        for file in files:
+            state = file.stat()
+            name = file.relative_to(path.parent).as_posix()
+            digest.update(repr((name, state.st_size, state.st_mtime_ns)).encode())
+    return digest.hexdigest()
 
 
 def replay_settings(
