@@ -19,6 +19,7 @@ from focusspider.errors import SettingError, TopicError, UnknownNameError
 from focusspider.exporters import ParquetItemExporter, WarcWriter, load_arrow, load_warcio
 from focusspider.frontier.opening import open_job
 from focusspider.items import PageItem
+from focusspider.metricsport import MetricsPort
 from focusspider.middleware import FocusMiddleware
 from focusspider.monitor import Monitor
 from focusspider.pipelines import ItemJournal
@@ -83,6 +84,8 @@ class FocusAddon:
         if spider is None or _is_command(spider):
             return
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Monitor, 0)
+        if config.metrics_port is not None:
+            settings.setdefault_in_component_priority_dict("EXTENSIONS", MetricsPort, 0)
         _check_feeds(settings)
         if not scoring:
             _check_needless(spider)

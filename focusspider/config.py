@@ -19,6 +19,7 @@ from focusspider.settingkinds import (
     FOLDER_NAME,
     NAMES,
     PATH,
+    PORTS,
     SECRET,
     SHARE,
     TABLE,
@@ -184,6 +185,12 @@ class FocusConfig:
     )
     live: bool = _setting(
         True, FLAG, "", "Whether the foot of a terminal shows how the crawl goes."
+    )
+    metrics_port: tuple[int, int] | None = _setting(
+        None, PORTS, "", "Where Prometheus is answered: the first that is free; None: it is not."
+    )
+    metrics_host: str = _setting(
+        "127.0.0.1", TEXT, "", "Address that FOCUS_METRICS_PORT is opened on."
     )
     max_links: int = _setting(10_000, whole(1), "links", "Most links that are taken from one page.")
     max_anchor: int = _setting(1_000, whole(1), "characters", "Most that is kept of an anchor.")

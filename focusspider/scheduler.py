@@ -177,17 +177,7 @@ class FocusScheduler(BaseScheduler):
         self._settle_finished()
         if self._checkpoints is not None:
             self._checkpoints.stop()
-        for key, value in zip(
-            (
-                stats.FRONTIER_WAITING,
-                stats.FRONTIER_LEASED,
-                stats.FRONTIER_DONE,
-                stats.FRONTIER_DROPPED,
-                stats.FRONTIER_EVICTED,
-            ),
-            self.frontier.counts,
-            strict=True,
-        ):
+        for key, value in self.frontier.counts.by_stat().items():
             self._stats.set_value(key, value)
         self.frontier.close(reason)
 

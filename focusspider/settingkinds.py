@@ -18,6 +18,7 @@ __all__ = [
     "FOLDER_NAME",
     "NAMES",
     "PATH",
+    "PORTS",
     "SECRET",
     "SHARE",
     "TABLE",
@@ -110,6 +111,20 @@ def _parse_folder(value: Any) -> str:
     raise ValueError
 
 
+def _parse_ports(value: Any) -> tuple[int, int]:
+    """Return the first and the last of a range of ports."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if isinstance(value, str):
+        first, dash, last = value.partition("-")
+        value = (int(first), int(last if dash else first))
+    first, last = value
+    ports = range(1, 65_536)
+    if (first, last) != (0, 0) and not (first in ports and last in ports and first <= last):
+        raise ValueError
+    return first, last
+
+
 def _parse_table(value: Any) -> Mapping[str, Any]:
     if isinstance(value, str):
         value = json.loads(value)
@@ -135,6 +150,7 @@ TEXT = Kind(_parse_text, "a text that is not empty")
 TEXTS = Kind(_parse_texts, "a path or a list of paths (JSON on the command line)")
 NAMES = Kind(_parse_names, "names, comma-separated or a list")
 PATH = Kind(lambda value: Path(_parse_text(value)), "a path")
+PORTS = Kind(_parse_ports, "a port, or a range such as 9410-9419; 0: any that is free")
 FLAG = Kind(_parse_flag, "True or False")
 SHARE = Kind(_parse_share, "a number above 0 and up to 1")
 FOLDER_NAME = Kind(_parse_folder, "a name that a folder can have: letters, digits, - _ . +")

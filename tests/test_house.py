@@ -21,7 +21,7 @@ ORDER = """
     frontier failures targets journal runfolder record items runreport session
     exactjson payload identity engine politeness scope leases checkpoint scheduler scoring
     reranking middleware robots retryafter
-    pipelines exporters liveview monitor spiders replay search report
+    pipelines exporters liveview monitor prometheus metricsport spiders replay search report
     inspection evaluation
     commands addon settings
 """.split()  # noqa: SIM905 - a table to read

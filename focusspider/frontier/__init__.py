@@ -41,6 +41,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from focusspider import stats
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -95,6 +97,16 @@ class Counts(NamedTuple):
     done: int
     dropped: int
     evicted: int
+
+    def by_stat(self) -> dict[str, int]:
+        """Return them by the statistics that have them when the crawl closes."""
+        return {
+            stats.FRONTIER_WAITING: self.waiting,
+            stats.FRONTIER_LEASED: self.leased,
+            stats.FRONTIER_DONE: self.done,
+            stats.FRONTIER_DROPPED: self.dropped,
+            stats.FRONTIER_EVICTED: self.evicted,
+        }
 
 
 class HostFilter(Protocol):
