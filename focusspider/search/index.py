@@ -12,7 +12,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from focusspider import sqlitefile
-from focusspider.errors import ReplayError
+from focusspider.errors import ReplayError, SettingError
 from focusspider.page import PageParser
 from focusspider.replay.reading import PageReader
 from focusspider.text import Analyzer
@@ -90,7 +90,7 @@ def build_index(
 ) -> None:
     """Write the index of an archive's pages, in the place of another.
 
-    ``told`` is given how many stored answers are read, and of how many. Raises ReplayError
+    ``told`` is given how many stored answers are read, and of how many. Raises SettingError
     where the file can't be written.
     """
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -100,9 +100,13 @@ def build_index(
             _write(part, archive, identity, told)
         part.replace(path)
     except OSError as error:
-        raise ReplayError(f"search index {path} cannot be written: {error.strerror}") from None
+        raise SettingError(
+            f"search index {path} cannot be written: {error.strerror}; set FOCUS_MODELS_DIR to a "
+            "folder that can be written"
+        ) from None
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
 def _write(

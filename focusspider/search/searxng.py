@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 _NAME = "the search engine searxng"
 _PAGES = 5  # of results, at most, for one query
+_ENDLESS = 1e15  # pages; more is no number of pages
 _REMEDIES = {
     403: (
         "the instance gives no JSON, or not to us: list json in search.formats of its "
@@ -112,7 +113,7 @@ class SearxngEngine:
         """Return how many pages there are, None where nobody says so."""
         silent = self._unresponsive(page)
         said = page.get("number_of_results")
-        if isinstance(said, (int, float)) and not isinstance(said, bool) and said > 0:
+        if isinstance(said, (int, float)) and not isinstance(said, bool) and 0 < said < _ENDLESS:
             return int(said)
         return 0 if not n_results and not silent else None
 
