@@ -15,6 +15,8 @@ from focusspider.urls import BaseURL, RefusedURLError
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
+    from focusspider.outline import OutlineReader
+
 __all__ = [
     "AGGREGATIONS",
     "LINKS",
@@ -101,6 +103,8 @@ class LinkReader:
     budget : int
         Characters that may be taken out of the tree in all. Nested nodes hold the same
         text again; when the budget is spent, anchors and contexts are empty.
+    outline : OutlineReader or None
+        What notes where the links are in the tree, where somebody wants to know.
 
     Attributes
     ----------
@@ -110,7 +114,14 @@ class LinkReader:
     """
 
     def __init__(
-        self, base: BaseURL, own: str, *, aggregation: str, limits: Limits, budget: int
+        self,
+        base: BaseURL,
+        own: str,
+        *,
+        aggregation: str,
+        limits: Limits,
+        budget: int,
+        outline: OutlineReader | None = None,
     ) -> None:
         self.links: list[Link] = []
         self.refused: Counter[str] = Counter()
@@ -119,6 +130,7 @@ class LinkReader:
         self._aggregation = aggregation
         self._limits = limits
         self._budget = budget
+        self._outline = outline
         self._paths: dict[int, str] = {}
         self._contexts: dict[int, str] = {}
 
@@ -127,6 +139,8 @@ class LinkReader:
         # Nodes are told apart by address, and another tree may be where the last one was.
         self._paths.clear()
         self._contexts.clear()
+        if self._outline is not None:
+            self._outline.begin()
         for node in select(root, elements):
             attributes = node.attributes
             kind, href = _target(node.tag or "", attributes)
@@ -150,6 +164,8 @@ class LinkReader:
             path = self._path(parent)
             if kind in _IN_TEXT:
                 context = self._context(parent)
+        if self._outline is not None:
+            self._outline.add(node)
         rel = attributes.get("rel")
         self.links.append(
             Link(

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
-from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
+from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest, NotConfigured
 
 from focusspider import stats
-from focusspider.engine import stop, turn
+from focusspider.engine import stop, turn, wake
 from focusspider.items import fill
 from focusspider.page import Link
 from focusspider.payload import link_request
@@ -69,6 +69,7 @@ class FocusMiddleware:
             session.folder.failed = partial(_cannot_write, crawler)
         middleware = cls(session, crawler)
         session.parser.key_of = middleware._fingerprinter.key_of
+        crawler.signals.connect(middleware._idle, signals.spider_idle)
         crawler.signals.connect(middleware._closed, signals.spider_closed)
         return middleware
 
@@ -204,6 +205,12 @@ class FocusMiddleware:
             focus["begun"] = self._begun
             request.priority = to_level(focus["place"] if "place" in focus else focus["priority"])
         return request
+
+    def _idle(self) -> None:
+        """Let the strategy ask for what it holds back, before the crawl ends."""
+        if self._reranker.when_idle():
+            wake(self._crawler.engine)
+            raise DontCloseSpider
 
     def _closed(self, reason: str) -> None:
         self._session.close(reason)

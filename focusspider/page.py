@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ from focusspider.errors import UnknownNameError
 from focusspider.keytable import url_key
 from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded, select
 from focusspider.markup import decoded, prepared, text_of, without_frames
+from focusspider.outline import Outline, OutlineReader
 from focusspider.text import Analyzer, Terms, language_name
 from focusspider.urls import MAX_URL_LENGTH, BaseURL, RefusedURLError
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scrapy.http import Response
     from selectolax.lexbor import LexborNode
+
+    from focusspider.markup import Prepared
 
 __all__ = ["AGGREGATIONS", "Link", "Page", "PageParser"]
 
@@ -88,6 +91,7 @@ class Page:
         refused: Counter[str] | None = None,
         moved_from: Sequence[str] = (),
         key_of: Callable[[str], int] = url_key,
+        outline: Callable[[], Outline] | None = None,
     ) -> None:
         self.url = url
         self.status = status
@@ -102,6 +106,7 @@ class Page:
         self.moved_from = tuple(moved_from)
         self.pointing: str | None = None
         self._key_of = key_of
+        self._outline = outline
         self._source_text = source_text
         self._analyzer = analyzer
         self._terms: dict[str, Terms] = {}
@@ -130,6 +135,14 @@ class Page:
     def moved_from_keys(self) -> tuple[int, ...]:
         """What the frontier called the URLs that redirected to the page."""
         return tuple(map(self._key_of, self.moved_from))
+
+    @cached_property
+    def outline(self) -> Outline:
+        """Where the links are in the page's tree; for it the page is parsed once more."""
+        if self._outline is None:  # it was not parsed, and there is no tree
+            n_links = len(self.links)
+            return Outline(np.zeros(0, dtype=np.int32), np.full(n_links, -1, dtype=np.int32))
+        return self._outline()
 
     def context_terms(self, link: Link) -> Terms:
         """Return the terms of a link's context, in the page's language."""
@@ -237,23 +250,7 @@ class PageParser:
         moved_from: Sequence[str] = (),
     ) -> Page:
         source = prepared(html)
-        root = _tree(source.page)
-        own = BaseURL(url, self.max_url_length, encoding)
-        reader = LinkReader(
-            _base(root, own),
-            own.url,
-            aggregation=self.aggregation,
-            limits=self.limits,
-            budget=self.max_size + 4 * len(html),
-        )
-        title = _title(root, reader)
-        reader.read(root)
-        content = root
-        if root.parser.body is None:  # a frameset
-            content = _tree(without_frames(source.page))
-            reader.read(content, "body a, body area, body iframe")
-        if source.noscript:  # without the frames and refreshes of trackers
-            reader.read(_tree(source.noscript), "a, area")
+        root, content, reader, title = self._read(source, url, encoding)
         headings = [
             reader.text(node, MAX_TITLE)
             for node in select(content, "h1, h2, h3, h4, h5, h6")[:MAX_HEADINGS]
@@ -275,7 +272,37 @@ class PageParser:
             refused=reader.refused,
             moved_from=moved_from,
             key_of=self.key_of,
+            outline=partial(self._outline, source, url, encoding),
         )
+
+    def _read(
+        self, source: Prepared, url: str, encoding: str, outline: OutlineReader | None = None
+    ) -> tuple[LexborNode, LexborNode, LinkReader, str]:
+        """Return a page's tree, that of its content, its links and its title."""
+        root = _tree(source.page)
+        own = BaseURL(url, self.max_url_length, encoding)
+        reader = LinkReader(
+            _base(root, own),
+            own.url,
+            aggregation=self.aggregation,
+            limits=self.limits,
+            budget=self.max_size + 4 * len(source.page),
+            outline=outline,
+        )
+        title = _title(root, reader)
+        reader.read(root)
+        content = root
+        if root.parser.body is None:  # a frameset
+            content = _tree(without_frames(source.page))
+            reader.read(content, "body a, body area, body iframe")
+        if source.noscript:  # without the frames and refreshes of trackers
+            reader.read(_tree(source.noscript), "a, area")
+        return root, content, reader, title
+
+    def _outline(self, source: Prepared, url: str, encoding: str) -> Outline:
+        noted = OutlineReader()
+        self._read(source, url, encoding, noted)
+        return noted.outline()
 
 
 def _redirects(response: Response) -> Sequence[str]:

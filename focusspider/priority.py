@@ -5,7 +5,8 @@ priority as it is. There are two makers, one for scalars and one for belief vect
 
 In a crawl that scores its links, the ends of the range are kept for requests that the
 spider orders itself: from :data:`FIRST` on they come before every link, and below
-:data:`SCORED_MIN` after every link.
+:data:`SCORED_MIN` after every link. One value is outside of the range: what has
+:data:`HELD` waits, and is not asked for until its priority is raised.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ __all__ = [
     "BELIEF_BITS",
     "BELIEF_COMPONENTS",
     "FIRST",
+    "HELD",
     "LEVELS",
     "PRIORITY_BITS",
     "PRIORITY_MAX",
@@ -36,6 +38,8 @@ __all__ = [
 
 PRIORITY_BITS = 50
 PRIORITY_MAX: int = 2**PRIORITY_BITS - 1
+#: What a strategy gives a link that is to wait until a rerank raises it.
+HELD: int = -1
 #: Bits of one component of a belief vector: 1000 steps of 1/1000 fit into 10 bits.
 BELIEF_BITS = 10
 #: Components that there is room for.
@@ -91,12 +95,16 @@ def belief_priorities(beliefs: ArrayLike) -> NDArray[np.int64]:
 
 
 def among_scores(priorities: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Keep the priorities of links between :data:`SCORED_MIN` and :data:`FIRST`.
+    """Keep the priorities of links between :data:`SCORED_MIN` and :data:`FIRST`, or held.
 
     >>> among_scores(np.array([0, 2**49, PRIORITY_MAX])).tolist() == [SCORED_MIN, 2**49, FIRST - 1]
     True
+    >>> among_scores(np.array([HELD])).tolist() == [HELD]
+    True
     """
-    return np.clip(priorities, SCORED_MIN, FIRST - 1)
+    among = np.clip(priorities, SCORED_MIN, FIRST - 1)
+    among[priorities == HELD] = HELD
+    return among
 
 
 def around_scores(priority: int) -> int:

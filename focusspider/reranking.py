@@ -40,6 +40,9 @@ class Reranker:
 
     With ``CONCURRENT_REQUESTS = 1`` the page that made it due waits for the end of it, and
     the crawl with that page: the same crawl gives the same order each time.
+
+    A strategy that holds links back is asked as well when nothing else is to be fetched: what
+    it was waiting for may have brought no page.
     """
 
     def __init__(self, session: Session, crawler: Crawler) -> None:
@@ -63,6 +66,29 @@ class Reranker:
         done.addErrback(_failed)
         if self._crawler.settings.getint("CONCURRENT_REQUESTS") == 1:
             await maybe_deferred_to_future(done)
+
+    def when_idle(self) -> bool:
+        """Ask a strategy that holds links back, and return whether there is more to fetch now."""
+        strategy = self._session.strategy
+        scheduler = FocusScheduler.of(self._crawler)
+        if (
+            not getattr(strategy, "holds", False)
+            or scheduler is None
+            or scheduler.closed
+            or not self._session.begun
+            or self._session.remaining == 0
+        ):
+            return False
+        try:
+            reranking = strategy.rerank(_scored_only(scheduler.frontier.view))
+        except Exception:
+            logger.exception("The strategy failed to rerank; nothing that it holds is fetched")
+            return False
+        assert not callable(reranking)  # what holds links back answers at once
+        if reranking is None:
+            return False
+        scheduler.frontier.reprioritise(reranking.ids, among_scores(reranking.priorities))
+        return scheduler.has_pending_requests()
 
     def _due(self) -> bool:
         every = getattr(self._session.strategy, "rerank_every", 0)
@@ -119,6 +145,7 @@ class _View(NamedTuple):
     ids: NDArray[np.int64]
     keys: NDArray[np.uint64]
     priorities: NDArray[np.int64]
+    leased: NDArray[np.uint64]
 
 
 def _scored_only(view: FrontierView) -> FrontierView:
@@ -126,4 +153,4 @@ def _scored_only(view: FrontierView) -> FrontierView:
     scored = view.priorities == among_scores(view.priorities)
     if scored.all():
         return view
-    return _View(view.ids[scored], view.keys[scored], view.priorities[scored])
+    return _View(view.ids[scored], view.keys[scored], view.priorities[scored], view.leased)

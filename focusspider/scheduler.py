@@ -40,7 +40,7 @@ from focusspider.identity import Identity
 from focusspider.leases import Leases
 from focusspider.payload import RequestWriter, ScoredLink, in_words, pack, read
 from focusspider.politeness import Politeness
-from focusspider.priority import around_scores, request_priority
+from focusspider.priority import HELD, around_scores, request_priority
 from focusspider.scope import Scope
 from focusspider.session import META, Session
 from focusspider.urls import Fingerprinter, RefusedURLError, host_of, resolve
@@ -190,8 +190,13 @@ class FocusScheduler(BaseScheduler):
         return self.frontier.counts.waiting
 
     def has_pending_requests(self) -> bool:
-        """Return whether anything waits that the budget still allows."""
-        return self.frontier.counts.waiting > 0 and self._budget() != 0
+        """Return whether anything waits that is not held and that the budget still allows."""
+        if not self.frontier.counts.waiting or self._budget() == 0:
+            return False
+        return not self._holds() or bool((self.frontier.view.priorities != HELD).any())
+
+    def _holds(self) -> bool:
+        return self.session is not None and getattr(self.session.strategy, "holds", False)
 
     def _budget(self) -> int | None:
         return self.session.remaining if self.session else None
@@ -368,6 +373,8 @@ class FocusScheduler(BaseScheduler):
     def _idle(self) -> None:
         """Give the reason where the crawl stops for one of ours."""
         reason = self.session.stop_reason() if self.session is not None else None
+        if reason is None and self._holds() and self.frontier.counts.waiting:
+            reason = "strategy_done"
         if reason:
             raise CloseSpider(reason)
 

@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: own folder.
 ORDER = """
     errors resources sqlitefile priority registry keytable growing onemessage stats settingkinds config
-    urls hostile markup links stopwords text sites topicvalues topic page profile
+    urls hostile markup outline links stopwords text sites topicvalues topic page profile
     linkgraph corpus webgraph relevance models strategies training
     frontier failures targets journal runfolder record items runreport session
     exactjson payload identity engine politeness scope leases checkpoint scheduler scoring

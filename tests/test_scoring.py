@@ -13,6 +13,7 @@ from scrapy.utils.request import RequestFingerprinter
 
 from focusspider.priority import (
     FIRST,
+    HELD,
     PRIORITY_MAX,
     SCORED_MIN,
     among_scores,
@@ -209,12 +210,14 @@ def test_a_strategy_moves_only_what_has_a_score() -> None:
     from focusspider.reranking import _scored_only
 
     class View:
-        ids = np.arange(5)
-        keys = np.arange(5, dtype=np.uint64) + 10
-        priorities = np.array([SCORED_MIN - 1, SCORED_MIN, 2**49, FIRST - 1, FIRST])
+        ids = np.arange(6)
+        keys = np.arange(6, dtype=np.uint64) + 10
+        priorities = np.array([SCORED_MIN - 1, SCORED_MIN, 2**49, FIRST - 1, FIRST, HELD])
+        leased = np.array([99], dtype=np.uint64)
 
     view: Any = View()
     moved = _scored_only(view)
-    assert moved.ids.tolist() == [1, 2, 3]
-    assert moved.keys.tolist() == [11, 12, 13]
+    assert moved.ids.tolist() == [1, 2, 3, 5]
+    assert moved.keys.tolist() == [11, 12, 13, 15]
+    assert moved.leased.tolist() == [99]
     assert _scored_only(moved) is moved, "nothing is copied where all have one"

@@ -19,6 +19,8 @@ Invariants
    never better than what stays. An evicted request is forgotten: it may be found again.
 5. Among the hosts that are ready, order is by priority, then by age (order of discovery).
    A request that is raised, or tried again, keeps its age.
+6. A request whose priority is :data:`~focusspider.priority.HELD` waits, and is not leased
+   before its priority is raised.
 
 The bound
 ---------
@@ -131,7 +133,7 @@ class HostFilter(Protocol):
 
 
 class FrontierView(Protocol):
-    """The waiting requests as arrays of one length, for a strategy's rerank.
+    """The waiting requests as arrays of one length, and the leased ones, for a rerank.
 
     A view is of the moment in which it was asked for.
     """
@@ -149,6 +151,11 @@ class FrontierView(Protocol):
     @property
     def priorities(self) -> NDArray[np.int64]:
         """Their priorities."""
+        ...
+
+    @property
+    def leased(self) -> NDArray[np.uint64]:
+        """The keys of the requests that are leased, (n_leased,)."""
         ...
 
 
@@ -177,7 +184,8 @@ class Frontier(Protocol):
     def lease(self, n: int, ready: HostFilter) -> list[Entry]:
         """Take up to n requests, the best first, of hosts that may be asked now.
 
-        First the hosts that the filter names as woken take part again.
+        Those that are held (:data:`~focusspider.priority.HELD`) are not among them. First
+        the hosts that the filter names as woken take part again.
         """
         ...
 

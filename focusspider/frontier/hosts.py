@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from focusspider.frontier.slots import ID_BITS, LEASED, slot_of
-from focusspider.priority import PRIORITY_MAX
+from focusspider.priority import HELD, PRIORITY_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,11 @@ _HOST_BITS = 27
 _HOST_MASK = (1 << _HOST_BITS) - 1
 _NO_ITEM = -1
 #: The line of a host whose requests are all in its front: worse than any item.
-_ALL = (PRIORITY_MAX + 1) << ID_BITS
+_ALL = (PRIORITY_MAX - HELD + 1) << ID_BITS
+#: The same as the priority part of a line, turned upside down.
+_EVERY = PRIORITY_MAX - HELD
+#: The items of requests that are held begin here.
+_HELD_ITEMS = (PRIORITY_MAX - HELD) << ID_BITS
 #: After so many untrue items in a row a front is made anew rather than popped one by one.
 _STALE_RUN = 64
 
@@ -81,7 +85,7 @@ class HostQueues:
             self._parked.append(0)
             self._fronts.append([])
             self._lines.append(_ALL)
-            self._edges.append(PRIORITY_MAX)
+            self._edges.append(_EVERY)
             self._listed.append(_NO_ITEM)
         self._numbers[host] = number
         return number
@@ -146,6 +150,8 @@ class HostQueues:
                 continue
             best = self._best(host)
             if best == item:
+                if item >= _HELD_ITEMS:
+                    break  # and all that comes after it is held too
                 if not ready.ready(self._names[host]):
                     heappop(heap)
                     listed[host] = _NO_ITEM
@@ -264,7 +270,7 @@ class HostQueues:
         if len(slots) <= FRONT_MAX // 2:
             self._fronts[host] = self._slots.items(slots)
             self._lines[host] = _ALL
-            self._edges[host] = PRIORITY_MAX
+            self._edges[host] = _EVERY
         else:
             front = self._slots.items(slots, FRONT_KEEP)
             self._fronts[host] = front
@@ -274,4 +280,4 @@ class HostQueues:
     def _clear(self, host: int) -> None:
         self._fronts[host] = []
         self._lines[host] = _ALL
-        self._edges[host] = PRIORITY_MAX
+        self._edges[host] = _EVERY

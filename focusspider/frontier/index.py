@@ -15,7 +15,7 @@ from focusspider.frontier import Counts, Entry, Outcome
 from focusspider.frontier.hosts import HostQueues
 from focusspider.frontier.slots import LEASED, SLOT_BITS, WAITING, Slots, first_by, slot_of
 from focusspider.keytable import ABSENT, KeyTable, fingerprint_key
-from focusspider.priority import PRIORITY_MAX
+from focusspider.priority import HELD, PRIORITY_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,11 +50,12 @@ class Changes(NamedTuple):
 
 
 class View(NamedTuple):
-    """The waiting requests as arrays of one length."""
+    """The waiting requests as arrays of one length, and the keys of the leased ones."""
 
     ids: NDArray[np.int64]
     keys: NDArray[np.uint64]
     priorities: NDArray[np.int64]
+    leased: NDArray[np.uint64]
 
 
 class Index:
@@ -87,10 +88,11 @@ class Index:
 
     @property
     def view(self) -> View:
-        """The waiting requests."""
-        slots = self.slots.waiting()
+        """The waiting requests, and which are leased."""
+        slots, leased = self.slots.waiting(), self.slots.leased()
         column = self.slots.column
-        return View(column("ids")[slots], column("keys")[slots], column("priorities")[slots])
+        keys = column("keys")
+        return View(column("ids")[slots], keys[slots], column("priorities")[slots], keys[leased])
 
     def glance(self, n: int) -> tuple[int, list[int]]:
         """Return the number of hosts with waiting requests, and the slots of the n best."""
@@ -194,7 +196,7 @@ class Index:
                 f"reprioritise takes two arrays of one length, got the shapes {ids.shape} "
                 f"and {priorities.shape}"
             )
-        wrong = (priorities < 0) | (priorities > PRIORITY_MAX)
+        wrong = (priorities < HELD) | (priorities > PRIORITY_MAX)
         if wrong.any():
             raise _wrong_priority(int(priorities[wrong][0]))
         known = self.slots.waiting_by_id(ids)
@@ -304,7 +306,7 @@ def _check(entry: Entry) -> None:
             f"fingerprint {entry.fingerprint.hex()} has {len(entry.fingerprint)} bytes, but "
             f"the frontier takes {FINGERPRINT_SIZE}: use the SHA-1 digest of it"
         )
-    if not 0 <= entry.priority <= PRIORITY_MAX:
+    if not HELD <= entry.priority <= PRIORITY_MAX:
         raise _wrong_priority(entry.priority)
 
 

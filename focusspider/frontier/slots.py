@@ -122,6 +122,10 @@ class Slots:
         waiting: NDArray[np.int64] = found[states[found] == WAITING]
         return waiting
 
+    def leased(self) -> NDArray[np.int64]:
+        """Return the slots of the requests that are leased."""
+        return np.flatnonzero(np.frombuffer(self.states, dtype=np.uint8) == LEASED)
+
     def waiting_by_id(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which of these ids are those of waiting requests."""
         if not self.payloads:

@@ -19,6 +19,7 @@ __all__ = ["summary"]
 _REASONS = {
     "page_limit": "the budget of pages is spent",
     "finished": "nothing waits any more",
+    "strategy_done": "the strategy asks for nothing more",
     "no_page": "not one page could be fetched; the log says why",
     "no_target": "not one of the topic's targets could be fetched; the log says why",
     "shutdown": "it was interrupted",

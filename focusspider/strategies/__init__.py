@@ -21,6 +21,7 @@ from focusspider.strategies.pagerank import PageRank
 from focusspider.strategies.plsi_phits import PlsiPhits
 from focusspider.strategies.shark_search import SharkSearch
 from focusspider.strategies.shark_search_okapi import SharkSearchOkapi
+from focusspider.strategies.xcrawl import XCrawl
 
 if TYPE_CHECKING:
     import os
@@ -46,6 +47,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "hmm": Hmm,
     "memm": Memm,
     "crf": Crf,
+    "xcrawl": XCrawl,
     "auto": Auto,
 }
 

@@ -110,6 +110,11 @@ class Strategy(Protocol):
         here, and keep only what the next work begins with. No other work runs meanwhile,
         and ``rerank`` is not called. Where requests are made one at a time, the crawl waits
         for it, and is the same each time.
+
+        A strategy with the attribute ``holds`` may give links
+        :data:`~focusspider.priority.HELD`: they wait, and are not fetched before a rerank
+        raises them. It is asked as well whenever nothing else is to be fetched, answers at
+        once, and the crawl ends when its answer raises nothing.
         """
         ...
 

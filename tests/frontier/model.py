@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from focusspider.frontier import Counts, Entry, Outcome
+from focusspider.priority import HELD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,7 +111,11 @@ class ModelFrontier:
         gate.woken()
         leased: list[Entry] = []
         while len(leased) < n:
-            asked = [r for r in self.of("waiting") if r.entry.host not in gate.refused]
+            asked = [
+                record
+                for record in self.of("waiting")
+                if record.entry.host not in gate.refused and record.entry.priority != HELD
+            ]
             if not asked:
                 break
             if gate.ready(asked[0].entry.host):

@@ -9,7 +9,7 @@ import pytest
 
 from focusspider.errors import FrontierError
 from focusspider.frontier import Counts, Entry, Outcome
-from focusspider.priority import PRIORITY_MAX
+from focusspider.priority import HELD, PRIORITY_MAX
 from tests.frontier.model import Gate, always, entry, fingerprint
 
 if TYPE_CHECKING:
@@ -289,6 +289,32 @@ def test_the_view_shows_what_waits(make: Make) -> None:
     view = frontier.view
     assert view.keys.dtype == np.uint64
     assert dict(zip(view.keys.tolist(), view.priorities.tolist(), strict=True)) == {1: 5, 3: 0}
+    assert view.leased.tolist() == [2]
+    assert view.leased.dtype == np.uint64
+
+
+def test_what_is_held_waits_until_it_is_raised(make: Make) -> None:
+    frontier = make()
+    frontier.push([entry(1, "a", HELD), entry(2, "a", 5), entry(3, "b", HELD)])
+    assert drain(frontier) == [2]
+    assert frontier.counts.waiting == 2
+    change(frontier, {1: 0})
+    assert drain(frontier) == [1]
+    frontier.push([entry(3, "b", 7), entry(4, "b", HELD)])
+    assert drain(frontier) == [3]
+    change(frontier, {4: 9})
+    change(frontier, {4: HELD})
+    assert drain(frontier) == []
+    assert frontier.counts.waiting == 1
+
+
+def test_many_that_are_held_at_one_host(make: Make) -> None:
+    frontier = make(max_size=100_000)
+    frontier.push([entry(number, "a", HELD) for number in range(40_000)])
+    assert drain(frontier) == []
+    change(frontier, {31_000: 3, 2: 1})
+    assert drain(frontier) == [31_000, 2]
+    assert drain(frontier) == []
 
 
 def test_reprioritise_raises_and_lowers(make: Make) -> None:

@@ -1,8 +1,8 @@
-"""The five invariants of the frontier, on every frontier, against a naive model.
+"""The invariants of the frontier, on every frontier, against a naive model.
 
 A state machine pushes, leases, settles, re-orders, opens and closes hosts in random order
 and compares each answer with the model's. Small domains make everything meet: 24 URLs,
-four hosts, six priorities.
+four hosts, seven priorities.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from hypothesis.stateful import (
 
 from focusspider.errors import FrontierError
 from focusspider.frontier import Entry, Outcome
-from focusspider.priority import PRIORITY_MAX
+from focusspider.priority import HELD, PRIORITY_MAX
 from tests.frontier.conftest import DURABLE, FRONTIERS
 from tests.frontier.model import Gate, ModelFrontier, entry, fingerprint
 
 HOSTS = ["a", "b", "c", "d"]
 NUMBERS = st.integers(0, 23)
-PRIORITIES = st.sampled_from([0, 1, 2, 3, 2**49, PRIORITY_MAX])
+PRIORITIES = st.sampled_from([HELD, 0, 1, 2, 3, 2**49, PRIORITY_MAX])
 ENTRIES = st.builds(
     entry, NUMBERS, st.sampled_from(HOSTS), PRIORITIES, st.binary(min_size=1, max_size=3)
 )
@@ -127,6 +127,8 @@ class FrontierMachine(RuleBasedStateMachine):
         assert len(names) == len(set(names)) == len(set(view.ids.tolist())) == len(waiting)
         found = dict(zip(names, view.priorities.tolist(), strict=True))
         assert found == {name: given.priority for name, given in waiting.items()}
+        leased = {record.entry.fingerprint for record in self.model.of("leased")}
+        assert {fingerprint(key) for key in view.leased.tolist()} == leased
         for number, name in zip(view.ids.tolist(), names, strict=True):
             assert self.ids.setdefault(number, name) == name
 
@@ -138,7 +140,7 @@ class FrontierMachine(RuleBasedStateMachine):
                 self.gate.open(host, 100)
             self.lease(100)
             self.is_as_the_model_says()
-            assert not self.frontier.counts.waiting
+            assert set(self.frontier.view.priorities.tolist()) <= {HELD}
         finally:
             self.frontier.close("finished")
             shutil.rmtree(self.folder)

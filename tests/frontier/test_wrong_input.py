@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     ("wrong", "message"),
     [
         (Entry(b"short", "a", 1, b""), "73686f7274 has 5 bytes.*20"),
-        (entry(2, priority=-1), "priority -1 is not between 0 and"),
+        (entry(2, priority=-2), "priority -2 is not between 0 and"),
         (entry(2, priority=2**50), "priority 1125899906842624 is not between 0 and"),
     ],
 )
@@ -40,7 +40,7 @@ def test_a_wrong_entry_changes_nothing(make: Make, wrong: Entry, message: str) -
     [
         (Outcome.DONE, entry(1), "only a request that is tried again can be replaced"),
         (Outcome.AGAIN, entry(2), "cannot be replaced by"),
-        (Outcome.AGAIN, entry(1, priority=-1), "priority -1"),
+        (Outcome.AGAIN, entry(1, priority=-2), "priority -2"),
     ],
 )
 def test_a_wrong_replacement_changes_nothing(
@@ -59,7 +59,7 @@ def test_a_wrong_replacement_changes_nothing(
     [
         ([1, 2], [1], r"the shapes \(2,\) and \(1,\)"),
         ([[1]], [[1]], r"the shapes \(1, 1\) and \(1, 1\)"),
-        ([1], [-1], "priority -1"),
+        ([1], [-2], "priority -2"),
         ([1], [2**50], "priority 1125899906842624"),
     ],
 )

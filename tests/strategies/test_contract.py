@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,13 +18,16 @@ from focusspider.checkpoint import pack_memory, unpack_memory
 from focusspider.errors import SettingError, TopicError, UnknownNameError
 from focusspider.keytable import url_key
 from focusspider.page import Page
-from focusspider.priority import PRIORITY_MAX
+from focusspider.priority import HELD, PRIORITY_MAX
 from focusspider.registry import parameters
 from focusspider.relevance.base import Judgement
 from focusspider.strategies import STRATEGIES, build_strategy
 from focusspider.strategies.base import LinkScores, Reranking, Strategy
 from tests.pages import page, profile
 from tests.strategies.tinymodels import FOLDER
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: A folder of texts, which is there for all tests of this project.
 CORPUS = str(Path(__file__).resolve().parents[2] / "topics" / "examples")
@@ -43,6 +46,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "shark-search-okapi": [{}, {"k1": 0.0, "b": 0.0}, {"corpus": CORPUS}],
     "hcla": [{}, {"anchors": True}, {"svd": "update"}, {"k": 1, "n_terms": 1}, {"corpus": CORPUS}],
     "plsi-phits": [{}, {"anchors": True}, {"k": 1}, {"alpha": 0.0}, {"corpus": CORPUS}],
+    "xcrawl": [{}, {"variant": "pagerank"}, {"variant": "hits"}, {"stop": False, "restart": 1.0}],
     "context-graph": [{"model": learnt("context-graph")}],
     "hmm": [{"model": learnt("hmm")}, {"model": learnt("hmm"), "mode": "viterbi"}],
     "memm": [{"model": learnt("memm")}, {"model": learnt("memm"), "mode": "viterbi"}],
@@ -76,6 +80,7 @@ WAITING = SimpleNamespace(
         dtype=np.uint64,
     ),
     priorities=np.array([0, 10, PRIORITY_MAX, 0]),
+    leased=np.array([], dtype=np.uint64),
 )
 EVERY_PAGE = pytest.mark.parametrize("where", PAGES)
 
@@ -96,6 +101,11 @@ def reranked(strategy: Strategy, waiting: Any) -> Reranking | None:
     return reranking
 
 
+def in_range(strategy: Strategy, priorities: NDArray[np.int64]) -> bool:
+    least = HELD if getattr(strategy, "holds", False) else 0
+    return bool(((priorities >= least) & (priorities <= PRIORITY_MAX)).all())
+
+
 def same(a: LinkScores, b: LinkScores) -> bool:
     return (
         np.array_equal(a.priorities, b.priorities)
@@ -111,10 +121,11 @@ def test_scores_have_the_shape_type_and_range_of_the_contract(
     name: str, params: dict[str, Any], where: str
 ) -> None:
     at = PAGES[where]
-    scores = started(name, params).score(at, None)
+    strategy = started(name, params)
+    scores = strategy.score(at, None)
     assert scores.priorities.shape == (len(at.links),)
     assert scores.priorities.dtype == np.int64
-    assert ((scores.priorities >= 0) & (scores.priorities <= PRIORITY_MAX)).all()
+    assert in_range(strategy, scores.priorities)
     for part, values in scores.parts.items():
         assert isinstance(part, str)
         assert values.shape == (len(at.links),), part
@@ -174,7 +185,7 @@ def test_a_reranking_is_of_what_waits(name: str, params: dict[str, Any]) -> None
         assert reranking.ids.shape == reranking.priorities.shape
         assert reranking.ids.dtype == reranking.priorities.dtype == np.int64
         assert set(reranking.ids.tolist()) <= set(WAITING.ids.tolist())
-        assert ((reranking.priorities >= 0) & (reranking.priorities <= PRIORITY_MAX)).all()
+        assert in_range(strategy, reranking.priorities)
 
 
 @EVERY_CASE
@@ -235,6 +246,7 @@ def test_what_was_learnt_survives_the_process(name: str, params: dict[str, Any])
         np.testing.assert_array_equal(before.priorities, after.priorities)
 
 
+NEEDS = {"terms", "context", "anchor", "targets", "graph", "outline", "model"}
 #: What a page gives only to a strategy that said so.
 NEED_OF = {
     "terms": "terms",
@@ -243,6 +255,7 @@ NEED_OF = {
     "key": "graph",
     "link_keys": "graph",
     "moved_from_keys": "graph",
+    "outline": "outline",
 }
 
 
@@ -269,7 +282,7 @@ def test_it_looks_at_nothing_that_it_does_not_need(
 ) -> None:
     strategy = started(name, params)
     assert isinstance(strategy.needs, frozenset)
-    assert strategy.needs <= {"terms", "context", "anchor", "targets", "graph", "model"}
+    assert strategy.needs <= NEEDS
     at = PAGES[where]
     closed = Closed(at, strategy.needs)
     started(name, params).observe(closed, Judgement(0.5, True, "test"))
