@@ -23,6 +23,7 @@ from focusspider.metricsport import MetricsPort
 from focusspider.middleware import FocusMiddleware
 from focusspider.monitor import Monitor
 from focusspider.pipelines import ItemJournal
+from focusspider.render.wiring import add_rendering
 from focusspider.replay.handler import ReplayDownloadHandler
 from focusspider.replay.holdings import Holdings
 from focusspider.replay.spec import open_archive
@@ -82,6 +83,7 @@ class FocusAddon:
         spider = self._crawler.spider
         scoring = config.scoring and not _is_off(settings, "SPIDER_MIDDLEWARES", FocusMiddleware)
         if spider is None or _is_command(spider):
+            add_rendering(settings, config, None)
             return
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Monitor, 0)
         if config.metrics_port is not None:
@@ -89,8 +91,10 @@ class FocusAddon:
         _check_feeds(settings)
         if not scoring:
             _check_needless(spider)
+            add_rendering(settings, config, None)
             return
         topic, job = _topic(spider, config)
+        add_rendering(settings, config, topic)
         if topic is not None:
             self._add_session(spider, topic, job, config, settings)
 

@@ -222,7 +222,38 @@ class FocusConfig:
         None,
         PATH,
         "",
-        "The Chromium that focus-record opens; None: one on the PATH, else Playwright's own.",
+        "The Chromium that shows pages; None: one on the PATH, else Playwright's own.",
+    )
+    render: str = _setting(
+        "never",
+        choice("never", "auto", "always"),
+        "",
+        "Which pages are rendered; auto: those with a script and few links.",
+    )
+    render_links: int = _setting(
+        10, whole(1), "links", "Distinct links of a page from which on auto takes it as it is."
+    )
+    render_seconds: int = _setting(
+        20, whole(1), "seconds", "Most that a page stays in the browser."
+    )
+    render_actions: int = _setting(
+        50,
+        whole(0),
+        "actions",
+        "Most that is hovered, clicked and chosen on a page to find links; 0: nothing is.",
+    )
+    render_pages: int = _setting(2, whole(1), "pages", "Most that are in the browser at a time.")
+    render_requests: int = _setting(
+        100, whole(0), "requests", "Most that a page in the browser may ask for beside itself."
+    )
+    render_block: tuple[str, ...] = _setting(
+        ("image", "media", "font"),
+        NAMES,
+        "",
+        "Types of resources that the browser does not load, by Playwright's names.",
+    )
+    render_handlers: Mapping[str, Any] = _setting(
+        {}, TABLE, "", "What fetches what is rendered, by scheme; set by the add-on."
     )
 
     @classmethod

@@ -91,10 +91,70 @@ TARGET_FAILED = _stat(
     "Targets that could not be read; the crawl goes on without them.",
     "Mend their URLs in the topic: each is an example of what you want.",
 )
+RENDER_PAGE = _stat(
+    "focus/render/page",
+    "Pages that were rendered; the others came as they were fetched.",
+)
+RENDER_FAILED = _stat(
+    "focus/render/failed",
+    "Pages that were to be rendered, and came as they were fetched.",
+    "Look at the reason that leads.",
+    timeout="The browser gave no answer within FOCUS_RENDER_SECONDS and some.",
+    crash="The page's process or the browser broke.",
+    too_large="The rendered document was larger than DOWNLOAD_MAXSIZE.",
+    error="Anything else; with LOG_LEVEL = 'DEBUG' the log says what.",
+)
+RENDER_ACTION = _stat(
+    "focus/render/action",
+    "What was hovered, clicked and chosen on rendered pages.",
+)
+RENDER_STATE = _stat(
+    "focus/render/state",
+    "States of rendered pages that were seen, the first of each among them.",
+)
+RENDER_LINK = _stat(
+    "focus/render/link",
+    "Links that came to a page by what was done on it, or that only its browser shows.",
+)
+RENDER_STOPPED = _stat(
+    "focus/render/stopped",
+    "Pages on which there was more to try.",
+    "Raise the budget that leads, if the pages are worth it.",
+    actions="FOCUS_RENDER_ACTIONS is spent.",
+    seconds="FOCUS_RENDER_SECONDS are over.",
+    crash="The page's process or the browser broke.",
+    error="The page could not be asked any more.",
+)
+RENDER_REFUSED = _stat(
+    "focus/render/refused",
+    "What rendered pages wanted to do and could not.",
+    "Look at the reason that leads.",
+    method="A request that is neither GET nor HEAD.",
+    navigation="To lead to another page; where to is among its links.",
+    frame="To load a frame; its URL is among the links.",
+    type="To load a resource of a type in FOCUS_RENDER_BLOCK.",
+    scheme="A request that is neither http nor https.",
+    local="A request to this machine or a private network, by a page from elsewhere.",
+    requests="More requests than FOCUS_RENDER_REQUESTS.",
+    robots="robots.txt forbids the URL.",
+    form="To send a form.",
+    window="To open a window; its URL is among the links.",
+    download="To save a file; its URL is among the links.",
+    channel="To open a socket or a peer connection, or to start a worker.",
+)
+RENDER_DIALOG = _stat(
+    "focus/render/dialog",
+    "Boxes of rendered pages that were answered: with yes, and what they proposed.",
+)
+RENDER_OPEN = _stat(
+    "focus/render/open",
+    "Pages that were open in the browser when the crawl closed.",
+    "Not 0: a page did not let itself be closed, and was ended with its browser.",
+)
 LINK_FOUND = _stat(
     "focus/link/found",
     "Links of the pages that were fetched.",
-    "None: the pages need JavaScript, or the seeds are no pages with links.",
+    "None: the pages need JavaScript (FOCUS_RENDER), or the seeds are no pages with links.",
 )
 LINK_PUSHED = _stat(
     "focus/link/pushed",

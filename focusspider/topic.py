@@ -24,7 +24,7 @@ from focusspider.topicvalues import ARGUMENTS, TopicValues, place
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ARGUMENTS", "Limits", "RelevanceSpec", "Sites", "Topic"]
+__all__ = ["ARGUMENTS", "Limits", "RelevanceSpec", "RenderSpec", "Sites", "Topic"]
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
@@ -35,6 +35,14 @@ class RelevanceSpec:
 
     kind: str | None = None
     threshold: float | None = None
+    params: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenderSpec:
+    """Which pages are rendered, None as the settings say, and what a page may cost."""
+
+    mode: str | None = None
     params: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
 
 
@@ -77,6 +85,7 @@ class Topic:
     strategy: str | None = None
     strategy_params: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     relevance: RelevanceSpec = field(default_factory=RelevanceSpec)
+    render: RenderSpec = field(default_factory=RenderSpec)
     limits: Limits = field(default_factory=Limits)
     sites: Sites = field(default_factory=Sites)
     base_dir: str = "."
@@ -158,6 +167,8 @@ class Topic:
                 "relevance.kind": self.relevance.kind,
                 "relevance.threshold": self.relevance.threshold,
                 "relevance.params": dict(self.relevance.params),
+                "render.mode": self.render.mode,
+                "render.params": dict(self.render.params),
                 **{f"limits.{key}": value for key, value in asdict(self.limits).items()},
                 "sites.allow": self.sites.allow,
                 "sites.deny": self.sites.deny,
@@ -201,6 +212,7 @@ class Topic:
             "targets": [shown(target) for target in self.targets],
             "strategy": strategy,
             "relevance": relevance,
+            "render": {"mode": self.render.mode, **self.render.params},
             "limits": asdict(self.limits),
             "sites": {"allow": list(self.sites.allow), "deny": list(self.sites.deny)},
         }
@@ -220,6 +232,10 @@ def _topic(values: TopicValues, *, needs_seeds: bool = True) -> Topic:
             kind=values.text("relevance.kind"),
             threshold=values.share("relevance.threshold"),
             params=MappingProxyType(values.values.get("relevance.params", {})),
+        ),
+        render=RenderSpec(
+            mode=values.text("render.mode"),
+            params=MappingProxyType(values.values.get("render.params", {})),
         ),
         limits=Limits(
             pages=values.limit("limits.pages"),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ARGUMENTS", "TABLES", "TOP_KEYS", "TopicValues", "place", "shown", "url_problem"]
 
 #: The keys of a topic file, and of its tables. A table with None holds other keys too:
-#: they are the parameters of a strategy or a judge.
+#: they are the parameters of a strategy, a judge or the browser.
 TOP_KEYS = (
     "name",
     "keywords",
@@ -34,18 +34,21 @@ TOP_KEYS = (
     "targets",
     "strategy",
     "relevance",
+    "render",
     "limits",
     "sites",
 )
 TABLES = {
     "strategy": ("name",),
     "relevance": ("kind", "threshold"),
+    "render": ("mode",),
     "limits": ("pages", "depth", "hosts", "pages_per_host"),
     "sites": ("allow", "deny"),
 }
-_OPEN = {"strategy": "name", "relevance": "kind"}  # with parameters; the key that a string sets
+#: Tables with parameters, and the key that a string sets.
+_OPEN = {"strategy": "name", "relevance": "kind", "render": "mode"}
 #: Inline arguments, and the key that each one sets.
-ARGUMENTS = {key: key for key in TOP_KEYS[:8]} | {
+ARGUMENTS = {key: key for key in TOP_KEYS[:9]} | {
     "threshold": "relevance.threshold",
     **{key: f"limits.{key}" for key in TABLES["limits"]},
     **{key: f"sites.{key}" for key in TABLES["sites"]},
@@ -105,7 +108,7 @@ class TopicValues:
         return reader
 
     def set_table(self, key: str, value: Any) -> None:
-        """Take a table; the name of a strategy or a judge may stand for one."""
+        """Take a table; the name of a strategy, a judge or a mode may stand for one."""
         known = TABLES[key]
         if key in _OPEN and isinstance(value, str):
             value = {_OPEN[key]: value}
@@ -146,7 +149,7 @@ class TopicValues:
                 self.values[key] = _from_argument(name, value)
 
     def _override_open(self, key: str, value: Any) -> None:
-        """Set a strategy or judge; another one than before takes nothing over."""
+        """Set a strategy, judge or mode; another one than before takes nothing over."""
         before = {k: self.values.pop(k) for k in tuple(self.values) if k.startswith(f"{key}.")}
         if isinstance(value, str) and value.lstrip().startswith("{"):
             try:

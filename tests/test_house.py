@@ -20,7 +20,7 @@ ORDER = """
     linkgraph corpus webgraph relevance models strategies training
     frontier failures targets journal runfolder record items runreport session
     exactjson payload identity engine politeness scope leases checkpoint scheduler scoring
-    reranking middleware robots retryafter
+    reranking middleware robots retryafter render
     pipelines exporters liveview monitor prometheus metricsport spiders replay search report
     inspection evaluation
     commands addon settings

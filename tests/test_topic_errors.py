@@ -49,7 +49,7 @@ def with_line(line):
         ("", "the topic is empty; give keywords, a description or targets"),
         ('seeds = ["https://example.org/"]', "the topic is empty; give keywords, a description or targets"),
         # keys
-        ('keyword = ["a"]', "keyword is not a key of a topic (did you mean 'keywords'?); known: name, keywords, description, language, seeds, targets, strategy, relevance, limits, sites"),
+        ('keyword = ["a"]', "keyword is not a key of a topic (did you mean 'keywords'?); known: name, keywords, description, language, seeds, targets, strategy, relevance, render, limits, sites"),
         ("[limits]\npage = 3", "limits.page is not a key of [limits] (did you mean 'pages'?); known: pages, depth, hosts, pages_per_host"),
         ('[sites]\nblock = ["a"]', "sites.block is not a key of [sites]; known: allow, deny"),
         ("limits = 3", "limits = 3: give a table: [limits] with pages, depth, hosts, pages_per_host"),
@@ -120,7 +120,7 @@ def test_a_wrong_file(folder, text, message):
     [
         (
             {"page": "3"},
-            "argument page is not known (did you mean 'pages'?); known: name, keywords, description, language, seeds, targets, strategy, relevance, threshold, pages, depth, hosts, pages_per_host, allow, deny",
+            "argument page is not known (did you mean 'pages'?); known: name, keywords, description, language, seeds, targets, strategy, relevance, render, threshold, pages, depth, hosts, pages_per_host, allow, deny",
         ),
         (
             {"pages": "ten"},

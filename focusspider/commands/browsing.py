@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import sys
 import tempfile
 import threading
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from focusspider.errors import SettingError
-from focusspider.webgraph.chromium import LAUNCH_ARGS, find_chromium
+from focusspider.webgraph.chromium import LAUNCH_ARGS, find_chromium, launch_options
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -58,13 +57,9 @@ async def launched(
             try:
                 context = await playwright.chromium.launch_persistent_context(
                     profile,
-                    executable_path=path,
                     headless=headless,
-                    args=list(arguments),
-                    # Its superuser is the one person whom Chromium's sandbox does not work for.
-                    chromium_sandbox=not _is_superuser(),
                     no_viewport=not headless,
-                    handle_sigint=False,
+                    **launch_options(path, arguments),
                     **options,
                 )
             except Error as error:
@@ -101,7 +96,3 @@ async def _closed(closing: Any) -> None:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
-
-
-def _is_superuser() -> bool:
-    return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -1,4 +1,4 @@
-"""Where the browser is that a session is recorded in, and that it is on this machine."""
+"""Where the browser is that shows pages, how it is started, and that it is on this machine."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from focusspider.errors import SettingError
 from focusspider.urls import is_loopback
 
-__all__ = ["LAUNCH_ARGS", "check_endpoint", "find_chromium", "has_display"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "LAUNCH_ARGS",
+    "check_endpoint",
+    "find_chromium",
+    "has_display",
+    "launch_options",
+]
 
 _NAMES = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
@@ -52,6 +62,22 @@ def find_chromium(given: Path | None, bundled: str) -> str:
         "there is no Chromium: install one (Debian: apt-get install chromium; anywhere: "
         "python -m playwright install chromium), or set FOCUS_CHROMIUM to its path"
     )
+
+
+def launch_options(path: str, arguments: Sequence[str] = LAUNCH_ARGS) -> dict[str, Any]:
+    """Return what Playwright is to start a Chromium with, but for its window."""
+    return {
+        "executable_path": path,
+        "args": list(arguments),
+        # Its superuser is the one person whom Chromium's sandbox does not work for.
+        "chromium_sandbox": not _is_superuser(),
+        "handle_sigint": False,
+    }
+
+
+def _is_superuser() -> bool:
+    """Return whether the process may do everything."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def has_display() -> bool:

@@ -1,0 +1,273 @@
+"""The Chromium of a crawl, driven through scrapy-playwright."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import itertools
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.http import HtmlResponse
+
+from focusspider.errors import FocusError, SettingError
+from focusspider.render.guard import Guard
+from focusspider.render.probing import Probed, Prober, ask, loaded
+from focusspider.webgraph.chromium import find_chromium, launch_options
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from playwright.async_api import Page
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from focusspider.render.policy import RenderPolicy
+
+__all__ = ["Browser", "RenderError", "Rendered", "check_browser"]
+
+logger = logging.getLogger(__name__)
+
+_GRACE = 10.0  # seconds to open and to close a page, beside those of the policy
+_NAVIGATION = "page is navigating"
+#: Rendered before anything is asked of the web, to see that the browser works.
+_TRIAL = HtmlResponse("http://trial.invalid/", body=b"<p><a href=/a>a</a>", encoding="utf-8")
+
+
+class RenderError(FocusError, RuntimeError):
+    """A page could not be rendered: take it as it was fetched.
+
+    ``reason`` is one of those of ``focus/render/failed``.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        self.reason = reason
+        super().__init__(detail)
+
+
+@dataclass
+class Rendered:
+    """A page as it is in the browser, and what happened there."""
+
+    html: str
+    probed: Probed
+    refused: Counter[str]
+    dialogs: int
+
+
+def check_browser(program: Path | None, settings: BaseSettings) -> None:
+    """Raise SettingError where pages can't be rendered, for want of a library or a browser."""
+    if importlib.util.find_spec("scrapy_playwright") is None:
+        raise SettingError(
+            "rendering needs scrapy-playwright, which is not installed; "
+            "run: pip install scrapy-playwright, or set FOCUS_RENDER = 'never'"
+        )
+    if not _is_remote(settings):
+        find_chromium(program, "")
+
+
+def _is_remote(settings: BaseSettings) -> bool:
+    return bool(settings.get("PLAYWRIGHT_CDP_URL") or settings.get("PLAYWRIGHT_CONNECT_URL"))
+
+
+class Browser:
+    """Renders the pages of one crawl, each in a context of its own.
+
+    Parameters
+    ----------
+    crawler
+        whose settings ``PLAYWRIGHT_*`` are obeyed where they make sense for pages that are
+        only read
+    program
+        the Chromium, as in ``FOCUS_CHROMIUM``
+    pages
+        most that are open at a time
+    blocked, most_requests, max_size
+        types of resources that are not loaded; requests that a page may make; characters
+        of a document
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        *,
+        program: Path | None,
+        pages: int,
+        blocked: frozenset[str],
+        most_requests: int,
+        max_size: int,
+    ) -> None:
+        from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
+
+        self._crawler = crawler
+        self._blocked = blocked
+        self._most_requests = most_requests
+        self._max_size = max_size
+        self._numbers = itertools.count()
+        self._room = asyncio.Semaphore(pages)
+        self._handler = ScrapyPlaywrightDownloadHandler(crawler)
+        options = self._handler.config.launch_options
+        if not _is_remote(crawler.settings):
+            options = {**launch_options(find_chromium(program, "")), **options}
+        self._handler.config = replace(
+            self._handler.config,
+            browser_type_name="chromium",
+            launch_options=options,
+            max_pages_per_context=2,
+            startup_context_kwargs={},
+        )
+        self._open: set[Page] = set()
+
+    @property
+    def open_pages(self) -> int:
+        """How many pages are open."""
+        return sum(not page.is_closed() for page in self._open)
+
+    async def try_out(self, policy: RenderPolicy) -> None:
+        """Start the browser. Raises RenderError where it does not render."""
+
+        async def nothing(_: str) -> bool:
+            return False
+
+        request = Request(_TRIAL.url)
+        await self.render(request, _TRIAL, replace(policy, actions=0), allowed=nothing, fetch=None)
+
+    async def render(
+        self,
+        request: Request,
+        document: Response,
+        policy: RenderPolicy,
+        *,
+        allowed: Callable[[str], Awaitable[bool]],
+        fetch: Callable[[str], Awaitable[Response]] | None,
+    ) -> Rendered:
+        """Return a fetched document as it is in the browser; see :class:`Guard`.
+
+        Raises RenderError.
+        """
+        async with self._room:
+            guard = Guard(
+                document,
+                blocked=self._blocked,
+                most=self._most_requests,
+                allowed=allowed,
+                fetch=fetch,
+            )
+            try:
+                async with asyncio.timeout(policy.seconds + _GRACE):
+                    return await self._rendered(request, document, policy, guard)
+            except TimeoutError:
+                late = f"{document.url}: the browser does not answer"
+                raise RenderError("timeout", late) from None
+            except RenderError:
+                raise
+            except Exception as error:
+                from playwright.async_api import Error
+
+                if not isinstance(error, Error):
+                    raise
+                reason = "crash" if guard.crashed or _is_gone(error) else "error"
+                detail = str(error).strip().partition("\n")[0]
+                raise RenderError(reason, f"{document.url}: {detail}") from error
+            finally:
+                await self._close(guard)
+
+    async def _rendered(
+        self, request: Request, document: Response, policy: RenderPolicy, guard: Guard
+    ) -> Rendered:
+        clock = asyncio.get_running_loop().time
+        begun = clock()
+        guard.expect()
+        await self._handler.download_request(self._inner(request, document, guard))
+        page = guard.page
+        assert page is not None
+        await loaded(page, guard, seconds=policy.seconds / 2)
+        read = await ask(page, guard, "read", self._max_size)
+        if "html" not in read:
+            raise RenderError("too_large", f"{document.url}: {read['size']} characters")
+        prober = Prober(
+            page,
+            guard,
+            document.url,
+            actions=policy.actions,
+            deadline=begun + policy.seconds,
+        )
+        await self._probe(prober, guard)
+        return Rendered(
+            _joined(read["html"], prober.found.html),
+            prober.found,
+            guard.refused + prober.found.refused,
+            guard.dialogs,
+        )
+
+    async def _probe(self, prober: Prober, guard: Guard) -> None:
+        """Search the page; what has been found stays found when the page breaks."""
+        from playwright.async_api import Error
+
+        try:
+            await prober.run()
+        except Error as error:
+            logger.debug("Probing ended: %s", error)
+            prober.found.stopped = "crash" if guard.crashed or _is_gone(error) else "error"
+
+    def _inner(self, request: Request, document: Response, guard: Guard) -> Request:
+        """Return what scrapy-playwright is asked for."""
+        agent = request.headers.get("User-Agent")
+        headers = {"User-Agent": agent} if agent else {}
+        options: dict[str, Any] = {
+            "accept_downloads": False,
+            "service_workers": "block",
+            "ignore_https_errors": not self._crawler.settings.getbool(
+                "DOWNLOAD_VERIFY_CERTIFICATES"
+            ),
+        }
+        if agent:
+            options["user_agent"] = agent.decode("latin-1")
+        return Request(
+            document.url,
+            headers=headers,
+            meta={
+                "playwright": True,
+                "playwright_include_page": True,
+                "playwright_context": f"focus-{next(self._numbers)}",
+                "playwright_context_kwargs": options,
+                "playwright_page_init_callback": guard.attach,
+                "playwright_page_goto_kwargs": {"wait_until": "commit"},
+            },
+        )
+
+    async def _close(self, guard: Guard) -> None:
+        page = guard.page
+        if page is None:
+            return
+        self._open.add(page)
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(_GRACE):
+                await page.context.close()
+        if page.is_closed():
+            self._open.discard(page)
+
+    async def close(self) -> None:
+        """End the browser."""
+        with contextlib.suppress(Exception):
+            await self._handler.close()
+
+
+def _is_gone(error: Exception) -> bool:
+    return any(words in str(error) for words in ("crashed", "has been closed", "Connection closed"))
+
+
+def _joined(html: str, found: list[str]) -> str:
+    """Put what probing has found into a document, where readers of links see it."""
+    if not found:
+        return html
+    sections = "\n".join(f"<section>{part}</section>" for part in found)
+    nav = f'\n<nav class="focus-probed" hidden>\n{sections}\n</nav>\n'
+    before, body, after = html.rpartition("</body>")
+    return f"{before}{nav}{body}{after}" if body else html + nav
