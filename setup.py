@@ -9,8 +9,9 @@ from setuptools import find_packages, setup
 setup(
     packages=[*find_packages(include=["focusspider", "focusspider.*"]), "topics", "models"],
     package_data={
-        "focusspider": ["**/*.toml", "**/*.css", "**/*.js", "py.typed"],
+        "focusspider": ["**/*"],
         "topics": ["**/*"],
         "models": ["**/*.npz"],  # and no web graphs, which only training reads
     },
+    exclude_package_data={"": ["**/__pycache__/*", "**/*.pyc"]},
 )

@@ -17,7 +17,6 @@ import numpy as np
 
 from focusspider.errors import CorpusError
 from focusspider.growing import GrowingArray
-from focusspider.resources import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -268,8 +267,8 @@ def corpus_path(
     path = Path(base_dir or ".", corpus)
     if not path.exists():
         raise ValueError(
-            f"corpus: there is no {shown(path)}; give a folder of HTML files and texts (.html, "
-            f".txt), or a file that Corpus.save wrote"
+            f"corpus: there is no {path}; give a folder of HTML files and texts (.html, .txt), or "
+            f"a file that Corpus.save wrote"
         )
     return path
 

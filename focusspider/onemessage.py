@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 
 from focusspider.errors import FocusError
+from focusspider.resources import readable
 
 __all__ = ["install"]
 
@@ -25,7 +26,7 @@ class _OneMessage(logging.Filter):
         if type(error) is RuntimeError:  # "Engine slot not assigned"
             error = error.__context__
         if isinstance(error, FocusError):
-            record.msg, record.args = "%s", (str(error),)
+            record.msg, record.args = "%s", (readable(str(error)),)
             record.exc_info = record.exc_text = None
         return True
 

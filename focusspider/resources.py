@@ -23,7 +23,7 @@ from focusspider.errors import ResourceError
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-__all__ = ["PREFIX", "is_packaged", "located", "shown"]
+__all__ = ["PREFIX", "is_packaged", "located", "readable", "shown"]
 
 PREFIX = "package:"
 
@@ -63,11 +63,15 @@ def located(path: str | os.PathLike[str]) -> Path:
 
 
 def shown(path: str | os.PathLike[str]) -> str:
-    """Return how messages call a path: what is a copy of a file in an egg, by its package."""
-    text = os.fspath(path)
-    if _copies.cache_info().currsize and Path(text).is_relative_to(_copies()):
-        return PREFIX + Path(text).relative_to(_copies()).as_posix()
-    return text
+    """Return what a path is called: the copy of a file in an egg by its package."""
+    return readable(os.fspath(path))
+
+
+def readable(message: str) -> str:
+    """Return a message with copies of files in eggs called by their packages."""
+    if not _copies.cache_info().currsize:
+        return message
+    return message.replace(f"{_copies()}{os.sep}", PREFIX)
 
 
 def _in_package(name: str, parts: tuple[str, ...], path: str) -> Traversable:

@@ -10,7 +10,6 @@ import numpy as np
 
 from focusspider.errors import ModelFileError
 from focusspider.models.modelfile import read_model
-from focusspider.resources import shown
 from focusspider.strategies.base import BaseStrategy
 
 if TYPE_CHECKING:
@@ -96,11 +95,10 @@ def learnt_model(
     path = Path(models_dir or ".", f"{kind}.npz") if model is None else Path(base_dir or ".", model)
     if not path.exists():
         raise ModelFileError(
-            f"strategy {kind!r} learns before a crawl, and there is no {shown(path)}; train it "
-            f"with 'scrapy focus-train TOPIC --strategy {kind}', or name a model: its parameter "
-            "'model'"
+            f"strategy {kind!r} learns before a crawl, and there is no {path}; train it with "
+            f"'scrapy focus-train TOPIC --strategy {kind}', or name a model: its parameter 'model'"
         )
-    return read_model(path, kind=kind, name=shown(path))
+    return read_model(path, kind=kind)
 
 
 def check_language(file: ModelFile, profile: TopicProfile) -> None:
