@@ -26,7 +26,7 @@ ORDER = """
     commands addon settings
 """.split()  # noqa: SIM905 - a table to read
 
-HEAVY = ("sklearn", "gensim", "matplotlib", "pyarrow", "plotly", "scipy.sparse.linalg")
+HEAVY = ("sklearn", "gensim", "matplotlib", "pyarrow", "plotly", "redis", "scipy.sparse.linalg")
 
 
 def room(path: Path) -> str:

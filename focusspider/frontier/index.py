@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from focusspider.errors import FrontierError
 from focusspider.frontier import Counts, Entry, Outcome
+from focusspider.frontier.checks import (
+    check_bounds,
+    check_entry,
+    check_replacement,
+    check_rerank,
+    not_leased,
+)
 from focusspider.frontier.hosts import HostQueues
 from focusspider.frontier.slots import LEASED, SLOT_BITS, WAITING, Slots, first_by, slot_of
 from focusspider.keytable import ABSENT, KeyTable, fingerprint_key
-from focusspider.priority import HELD, PRIORITY_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,10 +29,8 @@ if TYPE_CHECKING:
 
     from focusspider.frontier import HostFilter
 
-__all__ = ["MAX_SIZE_LIMIT", "Changes", "Index", "View"]
+__all__ = ["Changes", "Index", "View"]
 
-MAX_SIZE_LIMIT = 100_000_000
-FINGERPRINT_SIZE = 20
 #: The share of the bound that one eviction makes free beyond what it must.
 _BATCH = 256
 #: What the table holds for a request that has no slot any more; others are slots.
@@ -62,16 +65,7 @@ class Index:
     """The requests of a frontier: which states they are in and which is next."""
 
     def __init__(self, *, max_size: int = 1_000_000, host_share: float = 1.0) -> None:
-        if not 1 <= max_size <= MAX_SIZE_LIMIT:
-            raise FrontierError(
-                f"max_size={max_size!r}: the bound of the frontier (FOCUS_FRONTIER_MAX) "
-                f"must be between 1 and {MAX_SIZE_LIMIT}"
-            )
-        if not 0 < host_share <= 1:
-            raise FrontierError(
-                f"host_share={host_share!r}: the share of the frontier that one host may "
-                "hold must be more than 0 and at most 1"
-            )
+        check_bounds(max_size, host_share)
         self.max_size = max_size
         self.host_share = host_share
         self.slots = Slots()
@@ -103,7 +97,7 @@ class Index:
     def push(self, entries: Sequence[Entry]) -> Changes:
         """Add requests; see :meth:`focusspider.frontier.Frontier.push`."""
         for entry in entries:
-            _check(entry)  # all of them first: a wrong one changes nothing
+            check_entry(entry)  # all of them first: a wrong one changes nothing
         new: list[int] = []
         raised: list[int] = []
         grown: dict[int, None] = {}  # an ordered set
@@ -152,10 +146,7 @@ class Index:
                 return slot
             slot = ABSENT
         state = {ABSENT: "not known", _DONE: "done", _DROPPED: "dropped"}.get(slot, "waiting")
-        raise FrontierError(
-            f"request {fingerprint.hex()} is {state}: only a leased request can be settled, "
-            "and only once for each lease"
-        )
+        raise not_leased(fingerprint, state)
 
     def settle(
         self, fingerprint: bytes, outcome: Outcome, replacement: Entry | None = None
@@ -163,7 +154,7 @@ class Index:
         """Say what became of a leased request, and return the ids that this evicted."""
         slot = self.leased_slot(fingerprint)
         if replacement is not None:
-            _check_replacement(fingerprint, outcome, replacement)
+            check_replacement(fingerprint, outcome, replacement)
         slots, queues = self.slots, self._queues
         host = slots.hosts[slot]
         queues.leased[host] -= 1
@@ -191,14 +182,7 @@ class Index:
         """Give waiting requests new priorities, higher or lower; other ids are ignored."""
         ids = np.asarray(ids, dtype=np.int64)  # (n,)
         priorities = np.asarray(priorities, dtype=np.int64)  # (n,)
-        if ids.shape != priorities.shape or ids.ndim != 1:
-            raise FrontierError(
-                f"reprioritise takes two arrays of one length, got the shapes {ids.shape} "
-                f"and {priorities.shape}"
-            )
-        wrong = (priorities < HELD) | (priorities > PRIORITY_MAX)
-        if wrong.any():
-            raise _wrong_priority(int(priorities[wrong][0]))
+        check_rerank(ids, priorities)
         known = self.slots.waiting_by_id(ids)
         slots, priorities = ids[known] & ((1 << SLOT_BITS) - 1), priorities[known]
         column = self.slots.column("priorities")
@@ -298,34 +282,3 @@ class Index:
         self._evicted += len(worst)
         evicted: list[int] = slots.column("ids")[worst].tolist()
         return evicted
-
-
-def _check(entry: Entry) -> None:
-    if len(entry.fingerprint) != FINGERPRINT_SIZE:
-        raise FrontierError(
-            f"fingerprint {entry.fingerprint.hex()} has {len(entry.fingerprint)} bytes, but "
-            f"the frontier takes {FINGERPRINT_SIZE}: use the SHA-1 digest of it"
-        )
-    if not HELD <= entry.priority <= PRIORITY_MAX:
-        raise _wrong_priority(entry.priority)
-
-
-def _check_replacement(fingerprint: bytes, outcome: Outcome, replacement: Entry) -> None:
-    if outcome is not Outcome.AGAIN:
-        raise FrontierError(
-            f"request {fingerprint.hex()} is {outcome.value}: only a request that is tried "
-            "again can be replaced"
-        )
-    if replacement.fingerprint != fingerprint:
-        raise FrontierError(
-            f"request {fingerprint.hex()} cannot be replaced by "
-            f"{replacement.fingerprint.hex()}: push that one as a request of its own"
-        )
-    _check(replacement)
-
-
-def _wrong_priority(priority: int) -> FrontierError:
-    return FrontierError(
-        f"priority {priority} is not between 0 and {PRIORITY_MAX}: make it with "
-        "focusspider.priority"
-    )

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from focusspider.frontier.memory import MemoryFrontier
+from focusspider.frontier.redis import RedisFrontier
 from focusspider.frontier.sqlite import FILE_NAME, SqliteFrontier
+from tests.redisserver import MISSING, RedisServer, find_redis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from focusspider.frontier import Frontier
@@ -17,14 +19,33 @@ if TYPE_CHECKING:
 #: the bounds it makes a frontier. In a folder that has one already it goes on with it.
 FRONTIERS: dict[str, Callable[..., Frontier]] = {
     "memory": lambda folder, **bounds: MemoryFrontier(**bounds),
+    "redis": lambda folder, **bounds: RedisFrontier(redis_url(), folder.name, **bounds),
     "sqlite": lambda folder, **bounds: SqliteFrontier(folder / FILE_NAME, **bounds),
 }
 #: Those that survive their process.
-DURABLE = ("sqlite",)
+DURABLE = ("redis", "sqlite")
+_servers: list[RedisServer] = []
+
+
+def redis_url() -> str:
+    return _servers[0].url
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """Start a Redis for the tests of frontiers; skip where there is none."""
+    if find_redis() is None:
+        pytest.skip(MISSING)
+    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        _servers[:] = [server]
+        yield server
+        _servers.clear()
 
 
 @pytest.fixture(params=list(FRONTIERS))
 def kind(request: pytest.FixtureRequest) -> str:
+    if request.param == "redis":
+        request.getfixturevalue("redis_server")
     return request.param
 
 

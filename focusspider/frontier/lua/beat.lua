@@ -1,0 +1,120 @@
+-- Say that a worker lives, look after those that do not, and share the hosts out. ARGV: worker,
+-- ms without a word after which a worker is gone, whether it is still starting, limit of pages or
+-- -1, then three lists, each after its length: workers that are known to be gone, hosts that it
+-- gives up, and its hosts that are busy. Returns the reason to stop (or nothing), how many hosts
+-- it should give up, how many workers live, the counts (waiting, leased, done, dropped, evicted,
+-- pages, relevant), and for each worker that was removed its number, what it was and its note.
+local time = now()
+local last = beat(time)
+local patience, limit = tonumber(ARGV[2]), tonumber(ARGV[4])
+local at = 5
+local function list()
+  local found, length = {}, tonumber(ARGV[at])
+  for i = 1, length do found[i] = ARGV[at + i] end
+  at = at + length + 1
+  return found
+end
+local gone, given, busy = list(), list(), list()
+call('HSET', P .. 'i:' .. W, 'starting', ARGV[3])
+
+-- When nobody could be heard, Redis was away: all are given the time to call again.
+local grace = tonumber(call('HGET', P .. 'n', 'grace') or '0')
+if last > 0 and time - last > patience / 2 then
+  grace = time + math.min(patience, 5000)
+  call('HSET', P .. 'n', 'grace', string.format('%.0f', grace))
+end
+if time >= grace then
+  for _, worker in ipairs(call('ZRANGEBYSCORE', P .. 'w', '-inf', time - patience)) do
+    gone[#gone + 1] = worker
+  end
+end
+local removed = {}
+for _, worker in ipairs(gone) do
+  if worker ~= W and live[worker] then
+    remove(worker)
+    removed[#removed + 1] = worker
+    removed[#removed + 1] = call('HGET', P .. 'i:' .. worker, 'what') or ''
+    removed[#removed + 1] = call('HGET', P .. 'i:' .. worker, 'note') or ''
+    call('HSET', P .. 'i:' .. worker, 'starting', '0', 'ended', 'gone')
+    count('lost', 1)
+  end
+end
+for _, worker in ipairs(call('SMEMBERS', P .. 'orphans')) do
+  if not live[worker] then inherit(worker, 2000) end
+end
+
+-- A worker with nothing to ask for is given hosts by those that have more than one.
+local function idle(worker)
+  if call('ZCARD', P .. 'q:' .. worker) > 0 then return false end
+  for _, host in ipairs(call('SRANDMEMBER', P .. 'k:' .. worker, 64)) do
+    if asks(host) then return false end
+  end
+  return true
+end
+call(idle(W) and 'SADD' or 'SREM', P .. 'idle', W)
+
+local takers = {}
+for _, worker in ipairs(call('SMEMBERS', P .. 'idle')) do
+  if live[worker] and worker ~= W then takers[#takers + 1] = worker end
+end
+table.sort(takers)
+for i, host in ipairs(given) do
+  if call('HGET', P .. 'own', host) == W then
+    local to = takers[(i - 1) % math.max(#takers, 1) + 1]
+    if to then give(host, to) end
+  end
+end
+local wanted = 0
+if #takers > 0 then
+  local is_busy = {}
+  for _, host in ipairs(busy) do is_busy[host] = true end
+  local free, aside = {}, 0
+  for i, member in ipairs(call('ZREVRANGE', P .. 'q:' .. W, 0, 2000)) do
+    local host = string.sub(member, 7)
+    if is_busy[host] or string.find(host, '%z') then
+      aside = aside + 1
+    else
+      free[#free + 1] = host
+    end
+  end
+  for _, host in ipairs(call('SMEMBERS', P .. 'k:' .. W)) do
+    if asks(host) then
+      if is_busy[host] then aside = aside + 1 else free[#free + 1] = host end
+    end
+  end
+  local all = #free + aside
+  wanted = all - math.ceil(all / (#takers + 1))
+  for i = 1, #free do
+    if wanted <= 0 then break end
+    if i % 2 == 0 or i > #free - wanted then
+      local to = takers[wanted % #takers + 1]
+      give(free[i], to)
+      call('SREM', P .. 'idle', to)
+      wanted = wanted - 1
+    end
+  end
+end
+touch_all()
+write_counts()
+
+local starting = false
+for _, worker in ipairs(live_list) do
+  if call('HGET', P .. 'i:' .. worker, 'starting') == '1' then starting = true end
+end
+local reason = ''
+if limit >= 0 and number('pages') >= limit then
+  reason = 'page_limit'
+elseif not starting and number('waiting') == 0 and number('leased') == 0 then
+  reason = 'finished'
+end
+local sampled = call('LINDEX', P .. 'rate', -1)
+if not sampled or time - tonumber(string.match(sampled, '^%d+')) >= 5000 then
+  call('RPUSH', P .. 'rate', string.format('%.0f %.0f', time, number('pages')))
+  call('LTRIM', P .. 'rate', -25, -1)
+end
+return {
+  reason, wanted, #live_list,
+  {number('waiting'), number('leased'), number('done'), number('dropped'), number('evicted'),
+   number('pages'), number('relevant')},
+  removed,
+}
