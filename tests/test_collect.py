@@ -363,23 +363,26 @@ def test_the_cache_of_what_came(tmp_path: Path) -> None:
     page = FetchedPage("http://a.example/", b"<p>", "t", moved_from=("http://old.example/",))
     cache = Cache(tmp_path / "part", "t", "moz")
     cache.keep(page)
-    cache.keep_answer("http://a.example/", 5, ["http://b.example/", "http://c.example/"])
+    cache.answers.keep("http://a.example/", 5, ["http://b.example/", "http://c.example/"])
     cache.close()
     with (tmp_path / "part" / "answers.jsonl").open("a") as file:
-        file.write('{"source": "moz", "url": "http://x')
+        file.write('{"n": 1}\n[]\n{"source": "moz", "question": "http://x')
     cache = Cache(tmp_path / "part", "t", "moz")
     assert len(cache) == 1
     assert cache.page("http://a.example/") == page._replace(moved_from=())
     assert cache.page("http://old.example/") == page
     assert cache.page("http://other.example/") is None
-    assert cache.answer("http://a.example/", 1) == ["http://b.example/"]
-    assert cache.answer("http://a.example/", 5) == ["http://b.example/", "http://c.example/"]
-    assert cache.answer("http://a.example/", 6) is None
+    assert len(cache.answers) == 1
+    for n in (1, 5):
+        known = cache.answers.get("http://a.example/", n)
+        assert known == ["http://b.example/", "http://c.example/"]
+    assert cache.answers.get("http://a.example/", 6) is None
+    assert cache.answers.get("http://b.example/", 1) is None
     cache.close()
     other = Cache(tmp_path / "part", "t", "another source")
     other.keep_all([page, FetchedPage("http://b.example/", b"<p>")])
     assert len(other) == 2
-    assert other.answer("http://a.example/", 1) is None
+    assert other.answers.get("http://a.example/", 1) is None
     other.close()
 
 

@@ -182,40 +182,34 @@ class Command(FocusCommand):
         self, plan: Plan, where: str, log: CrawlLog | None, config: FocusConfig
     ) -> Collected | None:
         """Fetch the pages in a crawl; None where it was stopped."""
-        from scrapy.crawler import AsyncCrawlerProcess
-
+        from focusspider import stats
         from focusspider.commands.collecting import Cache, Collected, check_targets, collect_live
-        from focusspider.commands.collectspider import CollectSpider, Outcome
+        from focusspider.commands.fetchspider import fetch_in_crawl
 
         check_targets(plan, plan.targets)
         source = log or _service(where, config)
         cache = Cache(plan.part, plan.topic.name, plan.source)
         if log is not None:
             cache.keep_all(log.pages())
-        done, outcome = Collected(), Outcome()
+        done = Collected()
 
         async def work(fetch: Any) -> None:
             await collect_live(plan, source, fetch, cache, done)
 
         assert self.settings is not None
-        # nothing is scored, resumed or exported here
-        for name, value in (("FOCUS_SCORING", False), ("JOBDIR", None), ("FEEDS", {})):
-            self.settings.set(name, value, priority="cmdline")
-        addons = self.settings.getdict("ADDONS")
-        if not any(str(addon).rpartition(".")[2].startswith("FocusAddon") for addon in addons):
-            self.settings.set("ADDONS", {**addons, "focusspider.FocusAddon": 500}, "cmdline")
-        process = AsyncCrawlerProcess(self.settings)
-        process.crawl(
-            CollectSpider, work=work, parser=plan.parser, arrived=cache.keep, outcome=outcome
-        )
         try:
-            process.start()
+            finished = fetch_in_crawl(
+                self.settings,
+                work,
+                name="focus-collect",
+                parser=plan.parser,
+                read=cache.read,
+                counted=(stats.COLLECT_FETCHED, stats.COLLECT_FAILED),
+            )
         finally:
             kept = len(cache)
             cache.close()
-        if outcome.error is not None:
-            raise outcome.error
-        if not outcome.finished:
+        if not finished:
             print(
                 f"Stopped; {kept} pages are kept, and the same command goes on from here.",
                 file=sys.stderr,

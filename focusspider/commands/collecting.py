@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import shutil
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from focusspider.commands.answers import Answers
 from focusspider.commands.graphfile import new_graph
 from focusspider.errors import NotAPageError, WebGraphError
 from focusspider.profile import TopicProfile
@@ -18,17 +18,19 @@ from focusspider.replay.wholegraph import add_archive
 from focusspider.webgraph import WebGraph
 from focusspider.webgraph.backlinks import GraphBacklinks, copy_links, page_of
 from focusspider.webgraph.extra_targets import mark_extra_targets
-from focusspider.webgraph.layers import Failed, LayerReport, add_links, grow
+from focusspider.webgraph.layers import Failed, FetchedPage, LayerReport, add_links, grow
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
+    from scrapy.http import Response
+
     from focusspider.page import Page, PageParser
     from focusspider.replay import Archive
     from focusspider.text import Terms
     from focusspider.topic import Topic
-    from focusspider.webgraph.layers import BacklinkSource, FetchedPage
+    from focusspider.webgraph.layers import BacklinkSource
 
     _Fetch = Callable[[Sequence[str]], Awaitable[Sequence[FetchedPage | Failed]]]
 
@@ -212,11 +214,11 @@ async def collect_live(
     """Collect from the web: ``source`` names pages, and ``fetch`` brings them."""
 
     async def ask(url: str, n: int) -> Sequence[str]:
-        known = cache.answer(url, n)
+        known: list[str] | None = cache.answers.get(url, n)
         if known is None:
             known = list(await asyncio.to_thread(source.backlinks, url, n))
-            cache.keep_answer(url, n, known)
-        return known
+            cache.answers.keep(url, n, known)
+        return known[:n]
 
     async def cached(urls: Sequence[str]) -> Sequence[FetchedPage | Failed]:
         pages = {url: cache.page(url) for url in urls}
@@ -251,43 +253,16 @@ class Cache:
     def __init__(self, folder: Path, topic: str, source: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         pages = folder / "pages.sqlite"
-        self._answers_path = folder / "answers.jsonl"
         self._pages = (
             WebGraph.open(pages, writable=True)
             if pages.exists()
             else WebGraph.create(pages, topic=topic, source=source)
         )
-        self._answers: dict[str, tuple[int, list[str]]] = {}
-        if self._answers_path.exists():
-            for line in self._answers_path.read_text(encoding="utf-8").splitlines():
-                try:
-                    said = json.loads(line)
-                except ValueError:
-                    continue  # half written
-                if said["source"] == source:
-                    self._answers[said["url"]] = (said["n"], said["urls"])
-        self._source = source
+        self.answers = Answers(folder / "answers.jsonl", source)
 
     def __len__(self) -> int:
         """Return the number of pages."""
         return len(self._pages)
-
-    def answer(self, url: str, n: int) -> list[str] | None:
-        """Return what was said of a page, where so many or more were asked for."""
-        asked, urls = self._answers.get(url, (0, []))
-        return urls[:n] if asked >= n else None
-
-    def keep_answer(self, url: str, n: int, urls: list[str]) -> None:
-        """Keep what was said of a page."""
-        line = {"source": self._source, "url": url, "n": n, "urls": urls}
-        try:
-            with self._answers_path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-        except OSError as error:
-            raise WebGraphError(
-                f"{self._answers_path} cannot be written: {error.strerror}; make room, and call "
-                "this again"
-            ) from None
 
     def page(self, url: str) -> FetchedPage | None:
         """Return a page that came, by its URL or one that redirects to it."""
@@ -295,6 +270,12 @@ class Cache:
             return None
         page = page_of(self._pages, url)
         return page._replace(moved_from=(url,)) if page.url != url else page
+
+    def read(self, response: Response, page: Page) -> FetchedPage:
+        """Keep a page that has come, and return it."""
+        fetched = FetchedPage.of(response, page)
+        self.keep(fetched)
+        return fetched
 
     def keep(self, page: FetchedPage) -> None:
         """Keep a page."""

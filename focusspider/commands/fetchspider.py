@@ -1,4 +1,4 @@
-"""The spider behind ``focus-collect``: it fetches what it is told to, as any crawl does."""
+"""Pages for a command's work: a spider fetches what it is told to, as any crawl does."""
 
 from __future__ import annotations
 
@@ -9,31 +9,56 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider, signals
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from focusspider import stats
 from focusspider.engine import wake
 from focusspider.errors import NotAPageError
 from focusspider.failures import reason_of
 from focusspider.spiders.focus import FocusSpider
-from focusspider.webgraph.layers import Failed, FetchedPage
+from focusspider.webgraph.layers import Failed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
+    from scrapy.settings import BaseSettings, Settings
     from twisted.python.failure import Failure
 
-    from focusspider.page import PageParser
+    from focusspider.page import Page, PageParser
 
-__all__ = ["CollectSpider", "Outcome"]
+__all__ = ["FetchSpider", "fetch_in_crawl"]
 
-_KEY = "focus_collect"  # of a request's meta: the number of the page that waits for it
+_KEY = "focus_fetch"  # of a request's meta: the number of the page that waits for it
 
 _PAUSE = 0.05  # seconds
 
 
-class Outcome:
+def fetch_in_crawl(
+    settings: Settings,
+    work: Callable[[Callable[..., Awaitable[Any]]], Awaitable[None]],
+    **parameters: Any,
+) -> bool:
+    """Do work that needs pages in a crawl of its own; return False where it was stopped.
+
+    The other parameters are those of :class:`FetchSpider`, and what the work raises is raised.
+    """
+    from scrapy.crawler import AsyncCrawlerProcess
+
+    # nothing is scored, resumed or exported here
+    for name, value in (("FOCUS_SCORING", False), ("JOBDIR", None), ("FEEDS", {})):
+        settings.set(name, value, priority="cmdline")
+    addons = settings.getdict("ADDONS")
+    if not any(str(addon).rpartition(".")[2].startswith("FocusAddon") for addon in addons):
+        settings.set("ADDONS", {**addons, "focusspider.FocusAddon": 500}, "cmdline")
+    outcome = _Outcome()
+    process = AsyncCrawlerProcess(settings)
+    process.crawl(FetchSpider, work=work, outcome=outcome, **parameters)
+    process.start()
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.finished
+
+
+class _Outcome:
     """How the work of a spider ended; ``error`` is what it raised."""
 
     def __init__(self) -> None:
@@ -41,7 +66,7 @@ class Outcome:
         self.error: Exception | None = None
 
 
-class CollectSpider(Spider):
+class FetchSpider(Spider):
     """Does one piece of work, which asks it for pages.
 
     Requests go through scheduler and downloader like those of any spider: robots.txt,
@@ -49,37 +74,42 @@ class CollectSpider(Spider):
 
     Parameters
     ----------
+    name
+        of the command, for the log
     work
-        is given a function that fetches pages
+        is given a function that fetches URLs, and returns what ``read`` makes of each page
     parser
         tells what is a page
-    arrived
-        is given each page when it has come, to keep it
+    read
+        makes of a response and its page what the work wants of them
+    counted
+        the stats of pages that came and of those that did not
     outcome
         is told how the work ended
     """
 
-    name = "focus-collect"
-
     def __init__(
         self,
         *,
+        name: str,
         work: Callable[[Callable[..., Awaitable[Any]]], Awaitable[None]],
         parser: PageParser,
-        arrived: Callable[[FetchedPage], None],
-        outcome: Outcome,
+        read: Callable[[Response, Page], Any],
+        counted: tuple[str, str],
+        outcome: _Outcome,
     ) -> None:
-        super().__init__()
+        super().__init__(name)
         self._work = work
         self._parser = parser
-        self._arrived = arrived
+        self._read = read
+        self._counted = counted
         self._outcome = outcome
         self._requests: asyncio.Queue[Request | None] = asyncio.Queue()
-        self._waiting: dict[int, asyncio.Future[FetchedPage | Failed]] = {}
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._asked = 0
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> CollectSpider:
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> FetchSpider:
         """Build the spider, and hear of requests that the frontier refuses."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider._dropped, signals.request_dropped)
@@ -112,14 +142,12 @@ class CollectSpider(Spider):
         finally:
             self._requests.put_nowait(None)
 
-    async def fetch(self, urls: Sequence[str]) -> list[FetchedPage | Failed]:
-        """Return what comes of several URLs, in their order."""
+    async def fetch(self, urls: Sequence[str]) -> list[Any]:
+        """Return what comes of several URLs, in their order, or :class:`Failed`."""
         futures = []
         for url in urls:
             self._asked += 1
-            future: asyncio.Future[FetchedPage | Failed] = (
-                asyncio.get_running_loop().create_future()
-            )
+            future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
             self._waiting[self._asked] = future
             futures.append(future)
             self._requests.put_nowait(
@@ -139,12 +167,11 @@ class CollectSpider(Spider):
             self._came(response.meta.get(_KEY), Failed(f"status {response.status}"))
             return
         try:
-            page = FetchedPage.of(response, self._parser.parse(response))
+            page = self._parser.parse(response)
         except NotAPageError as error:
             self._came(response.meta.get(_KEY), Failed(error.reason))
             return
-        self._arrived(page)
-        self._came(response.meta.get(_KEY), page)
+        self._came(response.meta.get(_KEY), self._read(response, page))
 
     def failed(self, failure: Failure) -> None:
         """Hand over why there is no page."""
@@ -163,10 +190,10 @@ class CollectSpider(Spider):
     def _dropped(self, request: Request) -> None:
         self._came(request.meta.get(_KEY), Failed("refused"))
 
-    def _came(self, number: int | None, result: FetchedPage | Failed) -> None:
+    def _came(self, number: int | None, result: Any) -> None:
         future = self._waiting.pop(number, None) if number is not None else None
         if future is not None and not future.done():
             future.set_result(result)
             assert self.crawler.stats is not None
-            failed = isinstance(result, Failed)
-            self.crawler.stats.inc_value(stats.COLLECT_FAILED if failed else stats.COLLECT_FETCHED)
+            came, failed = self._counted
+            self.crawler.stats.inc_value(failed if isinstance(result, Failed) else came)
