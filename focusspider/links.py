@@ -25,7 +25,9 @@ __all__ = [
     "Link",
     "LinkReader",
     "folded",
+    "remove",
     "select",
+    "tag_path",
 ]
 
 #: Aggregation nodes (hub-seeking 4.4): a link's parent, the parent of that, the nearest
@@ -246,6 +248,25 @@ def select(root: LexborNode, selector: str) -> list[LexborNode]:
     """Return the nodes under a root that a CSS selector finds, in their order."""
     found: list[LexborNode] = _SELECTOR.find(selector, root)
     return found
+
+
+def remove(root: LexborNode, selector: str) -> None:
+    """Take the nodes under a root that a CSS selector finds out of the tree."""
+    for node in reversed(select(root, selector)):  # those within others first
+        node.decompose()
+
+
+def tag_path(node: LexborNode) -> str:
+    """Return the names of the tags that lead to a node, and its own, each with its classes."""
+    above: list[LexborNode] = []
+    at: LexborNode | None = node
+    while at is not None and at.is_element_node and len(above) < TAG_PATH_DEPTH:
+        above.append(at)
+        at = at.parent
+    path = ""
+    for at in reversed(above):
+        path = _joined(path, at.tag or "", at.attributes)
+    return path
 
 
 def _target(tag: str, attributes: _Attributes) -> tuple[str, str | None]:

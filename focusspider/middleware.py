@@ -11,6 +11,7 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest, NotCo
 
 from focusspider import stats
 from focusspider.engine import stop, turn, wake
+from focusspider.errors import FocusError
 from focusspider.items import fill
 from focusspider.page import Link
 from focusspider.payload import link_request
@@ -104,7 +105,7 @@ class FocusMiddleware:
             yield output
 
     async def _learn_targets(self) -> bool:
-        """Fetch the targets of the web, and return whether there is any target at all."""
+        """Fetch the targets of the web, and return whether there is one to learn from."""
         session = self._session
         urls = session.topic.target_urls
         if not urls:
@@ -126,7 +127,11 @@ class FocusMiddleware:
                 session.targets.failures.in_words(),
             )
             return False
-        session.begin()
+        try:
+            session.begin()
+        except FocusError as error:  # such as targets that a judge can learn nothing from
+            logger.error("%s", error)
+            return False
         return True
 
     async def process_spider_output(

@@ -18,9 +18,10 @@ from selectolax.lexbor import LexborHTMLParser
 
 from focusspider.errors import UnknownNameError
 from focusspider.keytable import url_key
-from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded, select
+from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded, remove, select
 from focusspider.markup import decoded, prepared, text_of, without_frames
 from focusspider.outline import Outline, OutlineReader
+from focusspider.tables import DataTable, has_tables, read_tables
 from focusspider.text import Analyzer, Terms, language_name
 from focusspider.urls import MAX_URL_LENGTH, BaseURL, RefusedURLError
 
@@ -87,6 +88,7 @@ class Page:
         description: str = "",
         keywords: str = "",
         source_text: str = "",
+        table_markup: str = "",
         links: Sequence[Link] = (),
         refused: Counter[str] | None = None,
         moved_from: Sequence[str] = (),
@@ -108,6 +110,7 @@ class Page:
         self._key_of = key_of
         self._outline = outline
         self._source_text = source_text
+        self._table_markup = table_markup
         self._analyzer = analyzer
         self._terms: dict[str, Terms] = {}
 
@@ -120,6 +123,17 @@ class Page:
     def terms(self) -> Terms:
         """Terms of title and text, in the page's language."""
         return self._analyzer.terms(f"{self.title} {self._source_text}", self.language)
+
+    @cached_property
+    def heading_terms(self) -> Terms:
+        """Terms of the headings, in the page's language."""
+        return self._analyzer.terms(" ".join(self.headings), self.language)
+
+    @cached_property
+    def tables(self) -> tuple[DataTable, ...]:
+        """The data tables and definition lists, without those that are there for the layout."""
+        markup, self._table_markup = self._table_markup, ""
+        return read_tables(markup) if markup else ()
 
     @cached_property
     def key(self) -> int:
@@ -255,7 +269,7 @@ class PageParser:
             reader.text(node, MAX_TITLE)
             for node in select(content, "h1, h2, h3, h4, h5, h6")[:MAX_HEADINGS]
         ]
-        _remove(content, _HIDDEN)
+        remove(content, _HIDDEN)
         body = content.parser.body
         meta = _meta(root)
         return Page(
@@ -268,6 +282,7 @@ class PageParser:
             description=folded(meta.get("description", ""), MAX_TITLE),
             keywords=folded(meta.get("keywords", ""), MAX_TITLE),
             source_text=body.text()[: self.max_text] if body is not None else "",
+            table_markup=source.page if has_tables(source.page) else "",
             links=reader.links,
             refused=reader.refused,
             moved_from=moved_from,
@@ -317,16 +332,11 @@ def _tree(html: str) -> LexborNode:
     """Return the root of a tree without what is not for reading."""
     root = LexborHTMLParser(html.encode("utf-8", "replace")).root
     assert root is not None  # a parser of HTML makes one of anything
-    _remove(root, _UNREAD)
+    remove(root, _UNREAD)
     for frame in reversed(select(root, "iframe")):  # they hold text for browsers without frames
         if frame.first_child is not None:
             frame.first_child.decompose()
     return root
-
-
-def _remove(root: LexborNode, selector: str) -> None:
-    for node in reversed(select(root, selector)):  # those within others first
-        node.decompose()
 
 
 def _base(root: LexborNode, own: BaseURL) -> BaseURL:

@@ -20,6 +20,7 @@ class TargetPage(NamedTuple):
 
     url: str
     terms: Terms
+    page: Page
 
 
 class TopicProfile:
@@ -65,4 +66,4 @@ class TopicProfile:
 
     def add_target(self, page: Page) -> None:
         """Add a page that is what the user wants; before the first page is judged."""
-        self.targets += (TargetPage(page.url, page.terms),)
+        self.targets += (TargetPage(page.url, page.terms, page),)

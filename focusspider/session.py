@@ -18,7 +18,7 @@ from focusspider.page import PageParser
 from focusspider.priority import to_score
 from focusspider.profile import TopicProfile
 from focusspider.record import CrawlRecord, content_of
-from focusspider.relevance import build_relevance
+from focusspider.relevance import topic_relevance
 from focusspider.relevance.base import Judgement
 from focusspider.resources import located
 from focusspider.runfolder import RunFolder
@@ -133,9 +133,7 @@ class Session:
         self.strategy = build_strategy(
             self.strategy_name, params, base_dir=base_dir, models_dir=models_dir, where=where
         )
-        spec = topic.relevance
-        judge = (spec.kind, spec.threshold, spec.params)
-        self.relevance = build_relevance(*judge, base_dir=base_dir, where=topic.place("relevance"))
+        self.relevance = topic_relevance(topic, models_dir=models_dir)
         self.analyzer = Analyzer(topic.language)
         self.parser = PageParser(
             analyzer=self.analyzer,

@@ -16,10 +16,11 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: own folder.
 ORDER = """
     errors resources sqlitefile priority registry keytable growing onemessage stats settingkinds config
-    urls hostile markup outline links stopwords text sites topicvalues topic page profile
-    linkgraph corpus webgraph relevance models strategies training
+    urls urllist hostile markup outline links tables stopwords text sites topicvalues topic page profile
+    linkgraph corpus webgraph models relevance strategies training
     frontier failures targets journal runfolder record items runreport session
-    exactjson payload identity engine politeness scope leases checkpoint scheduler scoring
+    exactjson payload identity engine politeness scope leases checkpoint
+    fleet crawlfrontier pump scheduler scoring
     reranking middleware robots retryafter render
     pipelines exporters liveview monitor prometheus metricsport spiders replay search report
     inspection evaluation

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
 from focusspider.errors import SettingError, UnknownNameError
+from focusspider.resources import located
 
 if TYPE_CHECKING:
     import argparse
@@ -117,7 +118,7 @@ class Command(FocusCommand):
         from focusspider.commands.collecting import Plan
         from focusspider.evaluation.bound import parser_of
         from focusspider.replay.wholegraph import CrawlLog
-        from focusspider.webgraph.urllist import listed_urls
+        from focusspider.urllist import listed_urls
 
         assert self.settings is not None
         parser = parser_of(topic.language, self.settings)
@@ -150,7 +151,9 @@ class Command(FocusCommand):
         _make_folder(plan.part)
         if stored is not None:
             judged = opts.relevant and log is None
-            return self._from_stored(plan, stored, examples, judged=judged), plan
+            models = located(config.models_dir / topic.name)
+            found = self._from_stored(plan, stored, examples, judged=judged, models_dir=models)
+            return found, plan
         if plan.whole or (opts.relevant and log is None):
             option = "--whole" if plan.whole else "--relevant"
             raise SettingError(
@@ -160,7 +163,13 @@ class Command(FocusCommand):
         return self._from_web(plan, where, log, config), plan
 
     def _from_stored(
-        self, plan: Plan, stored: Archive | Path, examples: list[Page], *, judged: bool
+        self,
+        plan: Plan,
+        stored: Archive | Path,
+        examples: list[Page],
+        *,
+        judged: bool,
+        models_dir: Path,
     ) -> Collected:
         """Take the pages of an archive or of a graph."""
         from focusspider.commands.collecting import collect_archive, collect_graph, judge_of
@@ -169,7 +178,8 @@ class Command(FocusCommand):
         wanted = None
         if judged:
             named = (_read(stored, url, plan.parser) for url in plan.targets)
-            wanted = judge_of(plan.topic, plan.parser, [*examples, *filter(None, named)])
+            known = [*examples, *filter(None, named)]
+            wanted = judge_of(plan.topic, plan.parser, known, models_dir=models_dir)
         try:
             with ProgressBar(f"Reading {plan.source}") as bar:
                 if isinstance(stored, Path):

@@ -13,7 +13,7 @@ from focusspider.commands.answers import Answers
 from focusspider.commands.graphfile import new_graph
 from focusspider.errors import NotAPageError, WebGraphError
 from focusspider.profile import TopicProfile
-from focusspider.relevance import build_relevance
+from focusspider.relevance import topic_relevance
 from focusspider.replay.wholegraph import add_archive
 from focusspider.webgraph import WebGraph
 from focusspider.webgraph.backlinks import GraphBacklinks, copy_links, page_of
@@ -104,16 +104,11 @@ class Collected:
     targets: int = 0
 
 
-def judge_of(topic: Topic, parser: PageParser, examples: Sequence[Page]) -> Callable[[Page], bool]:
+def judge_of(
+    topic: Topic, parser: PageParser, examples: Sequence[Page], *, models_dir: Path
+) -> Callable[[Page], bool]:
     """Return what tells whether a page is relevant: the topic's judge, with these targets."""
-    spec = topic.relevance
-    relevance = build_relevance(
-        spec.kind,
-        spec.threshold,
-        spec.params,
-        base_dir=topic.base_dir,
-        where=topic.place("relevance"),
-    )
+    relevance = topic_relevance(topic, models_dir=models_dir)
     profile = TopicProfile(topic, parser.analyzer)
     for page in examples:
         profile.add_target(page)

@@ -14,10 +14,11 @@ from focusspider.evaluation.graph import PageReader, stored_graph
 from focusspider.evaluation.omniscient import breadth_first_order, omniscient_order
 from focusspider.page import PageParser
 from focusspider.profile import TopicProfile
-from focusspider.relevance import build_relevance
+from focusspider.relevance import topic_relevance
 from focusspider.relevance.labels import LabelRelevance
 from focusspider.replay import open_archive
 from focusspider.replay.reading import stored_page
+from focusspider.resources import located
 from focusspider.text import Analyzer
 from focusspider.topic import Topic
 
@@ -66,10 +67,8 @@ class StoredTruth:
         self.analyzer = Analyzer(self.topic.language)
         self._archive = archive
         self._reader = PageReader(parser_of(self.topic.language, settings))
-        spec = self.topic.relevance
-        self._judge: Relevance = build_relevance(
-            spec.kind, spec.threshold, spec.params, where=f"crawl {self.topic.name}"
-        )
+        models_dir = FocusConfig.from_settings(settings).models_dir / self.topic.name
+        self._judge: Relevance = topic_relevance(self.topic, models_dir=located(models_dir))
         self._learn()
 
     def _learn(self) -> None:

@@ -141,6 +141,15 @@ class ModelFile:
                 raise self.damaged(f"{name} has numbers that are not finite")
         return dict(self.arrays)
 
+    def check_language(self, language: str | None) -> None:
+        """Raise ``ModelFileError`` where its words are stems of another language than these."""
+        learnt = self.parameters.get("language", language)
+        if learnt != language:
+            raise ModelFileError(
+                f"{self.source}: its words are stems of {learnt or 'no language'}, and the topic's "
+                f"language is {language or 'none'}; {_AGAIN}"
+            )
+
     def parameter(self, name: str, kind: type | tuple[type, ...]) -> Any:
         """Return a parameter of a certain type; ``ModelFileError`` where it has none such."""
         value = self.parameters.get(name)

@@ -7,23 +7,28 @@ from typing import TYPE_CHECKING, Any
 from focusspider.errors import TopicError
 from focusspider.registry import build, find
 from focusspider.relevance.callable import CallableRelevance
+from focusspider.relevance.classifier import ClassifierRelevance
 from focusspider.relevance.cosine import CosineRelevance
 from focusspider.relevance.keywords import KeywordRelevance
 from focusspider.relevance.labels import LabelRelevance
+from focusspider.relevance.table import TableRelevance
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
     from focusspider.relevance.base import Relevance
+    from focusspider.topic import Topic
 
-__all__ = ["DEFAULT_RELEVANCE", "RELEVANCES", "build_relevance"]
+__all__ = ["DEFAULT_RELEVANCE", "RELEVANCES", "build_relevance", "topic_relevance"]
 
 #: Every judge by the name that users give.
 RELEVANCES: dict[str, type[Relevance]] = {
     "cosine": CosineRelevance,
     "keywords": KeywordRelevance,
     "labels": LabelRelevance,
+    "table": TableRelevance,
+    "classifier": ClassifierRelevance,
     "callable": CallableRelevance,
 }
 
@@ -37,6 +42,7 @@ def build_relevance(
     params: Mapping[str, Any],
     *,
     base_dir: str | os.PathLike[str] | None = None,
+    models_dir: str | os.PathLike[str] | None = None,
     where: str = "",
 ) -> Relevance:
     """Build a judge by its name, or by the import path of a class of one's own.
@@ -51,6 +57,8 @@ def build_relevance(
         Other arguments of the judge's constructor.
     base_dir
         What relative paths in ``params`` are relative to; None is the working directory.
+    models_dir
+        Folder of the topic's models, for a judge that may have been trained before.
     where
         Where the user wrote them, for messages.
 
@@ -70,6 +78,18 @@ def build_relevance(
     found = find("relevance", RELEVANCES, name, methods=_METHODS, error=error, where=where)
     if threshold is not None:
         params = {"threshold": threshold, **params}
-    return build(
-        found, params, label=f"relevance {name!r}", error=error, given={"base_dir": base_dir}
+    given = {"base_dir": base_dir, "models_dir": models_dir}
+    return build(found, params, label=f"relevance {name!r}", error=error, given=given)
+
+
+def topic_relevance(topic: Topic, *, models_dir: str | os.PathLike[str] | None = None) -> Relevance:
+    """Build the judge that a topic names; see :func:`build_relevance`."""
+    spec = topic.relevance
+    return build_relevance(
+        spec.kind,
+        spec.threshold,
+        spec.params,
+        base_dir=topic.base_dir,
+        models_dir=models_dir,
+        where=topic.place("relevance"),
     )

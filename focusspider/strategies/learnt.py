@@ -103,10 +103,4 @@ def learnt_model(
 
 def check_language(file: ModelFile, profile: TopicProfile) -> None:
     """Raise ModelFileError where the words of a model are stems of another language."""
-    language = profile.analyzer.language
-    learnt = file.parameters.get("language", language)
-    if learnt != language:
-        raise ModelFileError(
-            f"{file.source}: its words are stems of {learnt or 'no language'}, and the topic's "
-            f"language is {language or 'none'}; train it again with 'scrapy focus-train'"
-        )
+    file.check_language(profile.analyzer.language)

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from focusspider.errors import TopicError, UnknownNameError
+from focusspider.models.modelfile import write_model
+from focusspider.models.page_classifier import PageClassifier
 from focusspider.registry import parameters
 from focusspider.relevance import RELEVANCES, build_relevance
 from focusspider.relevance.base import Judgement, Relevance
+from focusspider.relevance.classifier import page_words
 from tests.pages import page, profile
 
 if TYPE_CHECKING:
@@ -28,16 +31,31 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "keywords": [{}, {"all": ["robot"], "any": ["arm", "grip"], "patterns": ["rob.t"]}],
     "labels": [{"file": "labels.csv", "label": "robots"}],
     "callable": [{"function": f"{__name__}:half"}],
+    "table": [{}, {"threshold": 0.8, "attributes": ["Reach"], "outliers": 0.2}],
+    "classifier": [
+        {},
+        {"algorithm": "naive-bayes", "negatives": "others"},
+        {"threshold": 0.6, "negatives": ["others/cake.html", "others/tea.html"]},
+        {"model": "relevance.npz"},
+    ],
 }
+#: Arguments that are not the user's.
+GIVEN = {"base_dir", "models_dir"}
 CASES = [(kind, params) for kind in RELEVANCES for params in EXAMPLES.get(kind, [{}])]
 EVERY_CASE = pytest.mark.parametrize(
     ("kind", "params"), CASES, ids=[f"{kind} {params or ''}".strip() for kind, params in CASES]
 )
 EVERY_KIND = pytest.mark.parametrize("kind", RELEVANCES)
 
-TARGET = page("<p>A robot arm can grip.</p>", "http://t.example/")
+SHEET = "<table><tr><th>Reach</th><td>{} m</td></tr><tr><th>Axes</th><td>{}</td></tr></table>"
+TARGETS = [
+    page(f"<p>A robot arm can {can}.</p>" + SHEET.format(n, n + 4), f"http://t.example/{n}")
+    for n, can in enumerate(("grip", "lift", "weld"), 1)
+]
 PAGES = {
-    "on topic": page("<title>Robots</title><p>A robot arm.</p>", "http://a.example/robots"),
+    "on topic": page(
+        "<title>Robots</title><p>A robot arm.</p>" + SHEET.format(2, 6), "http://a.example/robots"
+    ),
     "off topic": page("<p>Tea and cake.</p>", "http://a.example/tea"),
     "nothing": page("", "http://a.example/nothing"),
     "unseen words": page("<p>Zyx wvut</p>", "http://a.example/zyx"),
@@ -55,10 +73,15 @@ Build = Callable[[str, dict[str, Any]], Relevance]
 @pytest.fixture
 def started(tmp_path: Path) -> Build:
     (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8")
+    (tmp_path / "others").mkdir()
+    for name in ("tea", "cake"):
+        (tmp_path / "others" / f"{name}.html").write_text(f"<p>{name} and milk", encoding="utf-8")
+    learnt = PageClassifier(algorithm="naive-bayes").fit([*map(page_words, TARGETS)], [])
+    write_model(tmp_path / "relevance.npz", learnt.to_model_file())
 
     def build(kind: str, params: dict[str, Any]) -> Relevance:
         judge = build_relevance(kind, None, params, base_dir=tmp_path)
-        judge.start(profile("robot", "arm", targets=[TARGET]))
+        judge.start(profile("robot", "arm", targets=TARGETS))
         return judge
 
     return build
@@ -88,7 +111,7 @@ def test_a_judgement_is_what_the_contract_says(
 def test_parameters_are_stored_unchanged(started: Build, kind: str, params: dict[str, Any]) -> None:
     judge = started(kind, params)
     for parameter in parameters(RELEVANCES[kind]).values():
-        if parameter.name != "base_dir":
+        if parameter.name not in GIVEN:
             value = params.get(parameter.name, parameter.default)
             assert getattr(judge, parameter.name) is value
         assert parameter.kind is parameter.KEYWORD_ONLY
@@ -103,7 +126,7 @@ def test_an_unknown_parameter_is_refused_and_the_known_ones_are_listed(kind: str
         f"test.toml: [relevance]: relevance {kind!r} has no parameter 'no_such'"
     )
     for known in parameters(RELEVANCES[kind]):
-        assert (known in message) is (known != "base_dir")
+        assert (known in message) is (known not in GIVEN)
 
 
 def test_an_unknown_kind_is_refused_and_the_known_ones_are_listed() -> None:
