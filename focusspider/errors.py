@@ -30,6 +30,7 @@ __all__ = [
     "TrainingError",
     "UnknownNameError",
     "UnserializableError",
+    "UrlListError",
     "WebGraphError",
 ]
 
@@ -94,6 +95,10 @@ class ServiceError(FocusError, RuntimeError):
 
 class WebGraphError(FocusError, ValueError):
     """A web graph cannot be read or written: mend or make anew the file that is named."""
+
+
+class UrlListError(FocusError, ValueError):
+    """A list of URLs cannot be used: mend the file that the message names."""
 
 
 class FrontierError(FocusError, RuntimeError):

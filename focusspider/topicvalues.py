@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from focusspider.errors import TopicError, UnknownNameError, nearest
+from focusspider.errors import TopicError, UnknownNameError, UrlListError, nearest
 from focusspider.resources import shown as file_shown
 from focusspider.sites import check_entry
 from focusspider.text import Analyzer
+from focusspider.urllist import listed_urls
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
-    from pathlib import Path
 
 __all__ = ["ARGUMENTS", "TABLES", "TOP_KEYS", "TopicValues", "place", "shown", "url_problem"]
 
@@ -60,6 +61,7 @@ _WHOLE = {*TABLES["limits"]}
 _SHOWN = 80  # characters of a wrong value in a message
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):(//)?", re.IGNORECASE)
 _OTHER_SCHEMES = {"about", "data", "file", "ftp", "http", "https", "javascript", "mailto", "tel"}
+_LIST = ".txt"  # is a list of URLs, where it has no scheme
 _LABEL = re.compile(r"[\w-]{1,63}")
 _TAG = re.compile(rb"<[!/]?[a-zA-Z][^<>]*>")
 _HEAD = 65_536  # bytes of a target file in which a tag must occur
@@ -229,16 +231,23 @@ class TopicValues:
 
     def urls(self, key: str) -> tuple[str, ...]:
         """Return a list of URLs that a crawl can fetch."""
-        urls = self.texts(key)
-        for url in urls:
-            if problem := url_problem(url):
-                raise self.entry_error(key, url, problem)
-        return urls
+        urls: list[str] = []
+        for entry in self.texts(key):
+            if (listed := self._listed(key, entry)) is not None:
+                urls += listed
+            elif problem := url_problem(entry):
+                raise self.entry_error(key, entry, problem)
+            else:
+                urls.append(entry)
+        return tuple(dict.fromkeys(urls))
 
     def targets(self) -> tuple[str, ...]:
         """Return the targets: URLs, and absolute paths of HTML files."""
-        targets = []
+        targets: list[str] = []
         for target in self.texts("targets"):
+            if (listed := self._listed("targets", target)) is not None:
+                targets += listed
+                continue
             if _SCHEME.match(target):
                 problem = url_problem(target)
             else:
@@ -248,6 +257,25 @@ class TopicValues:
                 raise self.entry_error("targets", target, problem)
             targets.append(target if _SCHEME.match(target) else str(path))
         return tuple(dict.fromkeys(targets))
+
+    def _listed(self, key: str, entry: str) -> tuple[str, ...] | None:
+        """Return the URLs of a list, where an entry is the path of one (``seeds.txt``).
+
+        The path of an argument is relative to the working directory.
+        """
+        if not entry.endswith(_LIST) or _SCHEME.match(entry):
+            return None
+        path = Path(entry) if key in self.given else self.folder / entry
+        if not path.exists():
+            problem = f"is no list of URLs ({path} does not exist), and a URL starts with http"
+            raise self.entry_error(key, entry, f"{problem}:// or https://")
+        try:
+            urls = listed_urls(path)
+        except UrlListError as error:
+            raise TopicError(f"{self.place(key)}: {error}") from None
+        if not urls:
+            raise self.entry_error(key, entry, "is a list without a URL; give one a line")
+        return urls
 
     def entries(self, key: str) -> tuple[str, ...]:
         """Return a list of sites."""

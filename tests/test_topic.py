@@ -240,3 +240,29 @@ def test_to_dict_is_json_and_has_the_form_of_the_file(folder):
 
 def test_each_argument_sets_one_key():
     assert len(set(ARGUMENTS.values())) == len(ARGUMENTS)
+
+
+def test_lists_of_urls_are_taken_from_files(folder):
+    (folder / "topics/found.txt").write_text(
+        "# found\nhttps://a.example/\nhttps://b.example/x\n", encoding="utf-8"
+    )
+    (folder / "mine.txt").write_text("https://c.example/\n", encoding="utf-8")
+    listed = ("https://a.example/", "https://b.example/x")
+    path = write(
+        'keywords = ["graphs"]\nseeds = ["https://b.example/x", "found.txt"]\n'
+        'targets = ["found.txt", "pages/astar.html"]\n'
+    )
+    topic = Topic.from_toml(path)
+    assert topic.seeds == listed[::-1]
+    assert topic.targets == (*listed, str(folder / "topics/pages/astar.html"))
+    # an argument's path is one of where the command is called
+    for seeds in ("mine.txt", "topics/found.txt", "mine.txt,https://d.example/l.txt"):
+        given = Topic.from_toml(path, {"seeds": seeds}).seeds
+        assert given == {
+            "mine.txt": ("https://c.example/",),
+            "topics/found.txt": listed,
+            "mine.txt,https://d.example/l.txt": ("https://c.example/", "https://d.example/l.txt"),
+        }[seeds]
+    inline = Topic.from_arguments(keywords="graphs", seeds="mine.txt")
+    assert inline.seeds == ("https://c.example/",)
+    assert inline.replace(pages="3").seeds == inline.seeds

@@ -28,7 +28,9 @@ def folder(tmp_path, monkeypatch):
     pages.mkdir(parents=True)
     (pages / "empty.html").write_bytes(b" \n")
     (pages / "picture.html").write_bytes(b"\x89PNG\0\0<p>")
-    (pages / "notes.txt").write_text("a < b, and b > a", encoding="utf-8")
+    for name in ("notes.txt", "notes.html"):
+        (pages / name).write_text("a < b, and b > a", encoding="utf-8")
+    (pages / "empty.txt").write_text("# none yet\n", encoding="utf-8")
     return tmp_path
 
 
@@ -87,7 +89,10 @@ def with_line(line):
         (with_line('targets = ["pages"]'), 'targets: "pages" is a folder; name its HTML files one by one'),
         (with_line('targets = ["pages/empty.html"]'), 'targets: "pages/empty.html" is an empty file; give an HTML page'),
         (with_line('targets = ["pages/picture.html"]'), 'targets: "pages/picture.html" holds no HTML; save the page as HTML'),
-        (with_line('targets = ["pages/notes.txt"]'), 'targets: "pages/notes.txt" holds no HTML; save the page as HTML'),
+        (with_line('targets = ["pages/notes.html"]'), 'targets: "pages/notes.html" holds no HTML; save the page as HTML'),
+        (with_line('targets = ["pages/notes.txt"]'), "targets: topics/pages/notes.txt: line 1 is no URL of a page, 'a < b, and b > a'; give one a line, such as https://www.example.org/page"),
+        (with_line('seeds = ["pages/empty.txt"]'), 'seeds: "pages/empty.txt" is a list without a URL; give one a line'),
+        (with_line('seeds = ["example.org/seeds.txt"]'), 'seeds: "example.org/seeds.txt" is no list of URLs (topics/example.org/seeds.txt does not exist), and a URL starts with http:// or https://'),
         (with_line('targets = ["https://"]'), 'targets: "https://" has no host; write https://HOST/PATH'),
         # numbers
         (with_line("[limits]\npages = 0"), "limits.pages = 0: give a whole number of 1 or more, or leave it out for no limit"),

@@ -64,7 +64,7 @@ class Command(FocusCommand):
         from focusspider.webgraph import WebGraph
         from focusspider.webgraph.har import import_har
         from focusspider.webgraph.session import BrowsingSession
-        from focusspider.webgraph.urllist import listed_urls
+        from focusspider.urllist import listed_urls
 
         assert self.settings is not None
         har = Path(given)

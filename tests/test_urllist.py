@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from focusspider.errors import WebGraphError
-from focusspider.webgraph.urllist import listed_urls
+from focusspider.errors import UrlListError
+from focusspider.urllist import listed_urls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def test_a_wrong_list_says_where(tmp_path: Path, content: bytes | None, message:
     path = tmp_path / "urls.txt"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(WebGraphError) as caught:
+    with pytest.raises(UrlListError) as caught:
         listed_urls(path)
     assert message in str(caught.value)
     assert len(str(caught.value)) < 300 + len(str(path))
