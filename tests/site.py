@@ -71,6 +71,7 @@ class Hit:
     start: float
     end: float = 0.0
     status: int = 0
+    method: str = "GET"
 
 
 class Site:
@@ -170,14 +171,14 @@ class Site:
     async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         start = time.monotonic()
-        target = head.split(" ", 2)[1]
+        method, target, _ = head.split(" ", 2)
         headers = dict(
             line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line
         )
         await reader.readexactly(int(headers.get("content-length", 0)))
         named = urlsplit(target if "://" in target else f"http://{headers['host']}{target}")
         path = (named.path or "/") + (f"?{named.query}" if named.query else "")
-        hit = Hit(named.hostname or "", path, start)
+        hit = Hit(named.hostname or "", path, start, method=method)
         self.hits.append(hit)
         reply = self._reply(hit.host, path)
         hit.status = reply.status if reply.raw is None else 0

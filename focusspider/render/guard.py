@@ -73,6 +73,7 @@ class Guard:
         self._allowed = allowed
         self._fetch = fetch
         self._expected = False
+        self._frame = ""
         self._pending: set[Request] = set()
 
     async def attach(self, page: Page, _: Any) -> None:
@@ -88,6 +89,8 @@ class Guard:
             cdp = await page.context.new_cdp_session(page)
             cdp.on("Page.frameRequestedNavigation", self._navigates)
             await cdp.send("Page.enable")
+            tree = await cdp.send("Page.getFrameTree")
+            self._frame = tree["frameTree"]["frame"]["id"]
             await page.context.route("**/*", self._elsewhere)
             page.context.on("page", self._window)
             await page.route("**/*", self._route)
@@ -167,9 +170,7 @@ class Guard:
                 await page.close()
 
     def _navigates(self, event: dict[str, Any]) -> None:
-        assert self.page is not None
-        # the page's own frame has the id of its target; others are no windows of a person
-        if event.get("reason") in _LED_ON and event.get("disposition") == "currentTab":
+        if event["frameId"] == self._frame and event["reason"] in _LED_ON:
             self.led.append(event["url"])
 
     async def _answer(self, dialog: Dialog) -> None:

@@ -14,6 +14,7 @@ import logging
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from scrapy import signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest
@@ -93,6 +94,7 @@ class Renderer:
         self._trial = asyncio.Lock()
         self._works: bool | None = None
         self._closed = False
+        crawler.signals.connect(self._count_open, signals.spider_closed)
 
     @property
     def _stats(self) -> StatsCollector:
@@ -177,12 +179,14 @@ class Renderer:
         for reason, count in rendered.refused.items():
             stats.count_reason(self._stats, stats.RENDER_REFUSED, reason, count)
 
+    def _count_open(self) -> None:
+        self._stats.set_value(stats.RENDER_OPEN, self._browser.open_pages)
+
     async def close(self) -> None:
         """End the browser, and the handlers that fetch; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
-        self._stats.set_value(stats.RENDER_OPEN, self._browser.open_pages)
         await self._browser.close()
         for handler in self._plain.values():
             await handler.close()

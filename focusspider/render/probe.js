@@ -99,6 +99,7 @@
   const known = new Set();
   let places = new Map();
   let acting = null;
+  let chosen = "";
   let changed = performance.now();
   new MutationObserver(() => { changed = performance.now(); }).observe(document, {
     subtree: true, childList: true, attributes: true, characterData: true,
@@ -118,12 +119,14 @@
     }
   };
   const folded = (text) => (text || "").replace(/\s+/g, " ").trim().slice(0, LABEL);
-  const labelOf = (node) => folded(node.textContent) || folded(node.getAttribute("aria-label") ||
+  const textOf = (node) => folded(node.innerText || node.textContent);
+  const labelOf = (node) => textOf(node) || folded(node.getAttribute("aria-label") ||
     node.getAttribute("title") || node.getAttribute("alt") || node.value);
-  const targetOf = (node) => { // of a link that leads to another page
-    if (!/^(a|area)$/i.test(node.localName)) return null;
-    const href = node.href instanceof SVGAnimatedString ? node.href.baseVal : node.href;
-    if (!href || !(node.hasAttribute("href") || node.hasAttribute("xlink:href"))) return null;
+  const targetOf = (node) => { // of a link that leads to another page, or of a frame
+    if (!/^(a|area|frame|iframe)$/.test(node.localName)) return null;
+    const href = node.getAttribute("href") || node.getAttribute("xlink:href") ||
+      (/frame$/.test(node.localName) && node.getAttribute("src"));
+    if (!href) return null;
     try {
       const url = new URL(href, document.baseURI);
       url.hash = "";
@@ -205,7 +208,7 @@
       if (pressed) add(node, "click", label);
       if (chosen) {
         [...node.options].slice(0, 50).forEach((option, place) => {
-          if (!option.disabled) add(node, "choose", folded(option.textContent), place);
+          if (!option.disabled) add(node, "choose", textOf(option), place);
         });
       }
     }
@@ -228,7 +231,7 @@
           for (const url of links.get(child)) {
             const link = inert.createElement("a");
             link.setAttribute("href", url);
-            link.textContent = labelOf(child);
+            link.textContent = child.localName === "select" ? chosen : labelOf(child);
             for (const key of ["class", "rel", "title"]) {
               const value = child.getAttribute(key);
               if (value) link.setAttribute(key, value.slice(0, LABEL));
@@ -246,7 +249,7 @@
           if (element.firstChild) made.append(element);
         } else if (holds && !links.has(child) && /^(1|3)$/.test(child.nodeType) &&
             !/^(script|style|template)$/.test(child.localName || "")) {
-          made.append(` ${folded(child.textContent)} `);
+          made.append(` ${textOf(child)} `);
         }
       }
     };
@@ -270,7 +273,7 @@
     // The document as it is, and its links as those that are known.
     read(most) {
       known.add(here());
-      for (const node of document.querySelectorAll("a, area")) {
+      for (const node of document.querySelectorAll("a, area, frame, iframe")) {
         const target = targetOf(node);
         if (target) known.add(target);
       }
@@ -346,6 +349,7 @@
     choose(key) {
       const [node, option] = places.get(key) || [];
       acting = node;
+      chosen = textOf(node.options[option]);
       node.selectedIndex = option;
       for (const type of CHANGES) node.dispatchEvent(new Event(type, { bubbles: true }));
     },

@@ -34,6 +34,7 @@ _LOAD_CALM = 200  # milliseconds without a change after which a page is there
 _LOAD_AGAIN = 5.0  # seconds
 #: What probe.js keeps the page from: reasons of focus/render/refused.
 _BY_PAGE = ("form", "window", "download", "channel")
+_MOVES = 3  # of the mouse, to what moves away from it
 _PAUSE = 0.02  # seconds between two looks at what is on its way
 
 
@@ -145,7 +146,6 @@ class Prober:
     async def _aim(self, key: str, state: State) -> bool:
         """Bring what is to be done into view, and the mouse to it; False: a person could not."""
         if state.actions[key][0] == "choose":
-            self._point = None
             return bool(await self._ask("aimable", key))
         self._point = await self._ask("aim", key)
         return self._point is not None
@@ -154,15 +154,26 @@ class Prober:
         """Do what was aimed at, wait for what comes of it, and return its label."""
         kind, label = state.actions[key]
         self.found.actions += 1
-        if self._point is None:
+        if kind == "choose":
             await self._ask("choose", key)
         else:
-            await self._page.mouse.move(self._point["x"], self._point["y"])
-            if kind == "click":
+            await self._point_at(key)
+            if kind == "click" and self._point is not None:
                 await self._page.mouse.down()
                 await self._page.mouse.up()
         await settle(self._page, self._guard, calm=_CALM, most=_MOST)
         return label
+
+    async def _point_at(self, key: str) -> None:
+        """Move the mouse to what was aimed at, and after it where the move made it move."""
+        for _ in range(_MOVES):
+            point = self._point
+            if point is None:
+                return
+            await self._page.mouse.move(point["x"], point["y"])
+            self._point = await self._ask("aim", key)
+            if self._point == point:
+                return
 
     async def _back(self, way: tuple[str, ...]) -> State:
         """Load the page again and do what led to a state, as far as that goes."""
