@@ -95,8 +95,8 @@ class Node:
         with urllib.request.urlopen(f"{self.url}/{method}", data, timeout=30) as answer:
             return json.load(answer)
 
-    def deploy(self, project: Path) -> str:
-        """Send a project with scrapyd-deploy, as a user does, and return what it printed."""
+    def deploy(self, project: Path) -> dict[str, Any]:
+        """Send a project with scrapyd-deploy, as a user does, and return the answer."""
         path = f"{self._programs}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             [self._programs / "scrapyd-deploy"],
@@ -108,7 +108,7 @@ class Node:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        return json.loads(done.stdout)
 
     def schedule(self, project: str, spider: str, **fields: Any) -> str:
         """Start a job, and return its id."""

@@ -7,6 +7,7 @@ import http.client
 import os
 import re
 import tempfile
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,6 +126,8 @@ def _download(address: str, name: str, file: IO[bytes]) -> str:
             raise
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
         status = getattr(error, "code", None)
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
         raise ModelFileError(
             f"{name}: cannot be fetched: {f'{status} ' if status else ''}{reason}; try again, "
             "or fetch it yourself and give the path of the file"
