@@ -287,6 +287,15 @@ COLLECT_FAILED = _stat(
     "focus/collect/failed",
     "Pages that focus-collect asked for and that did not come; its summary has the reasons.",
 )
+SEARCH_FETCHED = _stat(
+    "focus/search/fetched",
+    "Pages that focus-search fetched: targets, and results of the search engine.",
+)
+SEARCH_FAILED = _stat(
+    "focus/search/failed",
+    "Results and targets that focus-search asked for and that did not come.",
+    "The summary has the reasons.",
+)
 
 #: Every key, in the order in which a page meets them.
 STATS: tuple[Stat, ...] = tuple(_stats.values())

@@ -26,6 +26,10 @@ class Answers:
         self._path = path
         self._source = source
         self._answers: dict[str, tuple[int, Any]] = {}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingError(f"--out: {path.parent} cannot be made: {error.strerror}") from None
         if not path.exists():
             return
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
