@@ -41,8 +41,9 @@ class Command(ScrapyCommand):
             "Show what a model file has learnt, such as models/TOPIC/hmm.npz: of hmm the "
             "transitions, emissions, priors and the words of each cluster; of memm and crf the "
             "strongest features of each state and transition; of context-graph the words of "
-            "each layer; and of each its topic, date, training data, measures and parameters. "
-            "As text, or with --html as a page that needs no server and no network."
+            "each layer; of relevance the strongest words for and against a page; and of each its "
+            "topic, date, training data, measures and parameters. As text, or with --html as a "
+            "page that needs no server and no network."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

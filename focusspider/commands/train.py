@@ -58,6 +58,9 @@ class Command(FocusCommand):
         add = parser.add_argument
         add("--strategy", metavar="NAME", default=_ALL,
             help="which strategy to train, or all (the default)")  # fmt: skip
+        add("--relevance", action="store_true",
+            help="train what judges pages (relevance = \"classifier\") instead of a strategy: from "
+            "the topic's targets and negatives, and the web graph where there is one")  # fmt: skip
         add("--graph", metavar="FILE", help="what to learn from (models/TOPIC/graph.sqlite)")
         add("--out", metavar="DIR", help="where the models go (models/TOPIC)")
         add("--param", dest="params", metavar="NAME=VALUE", action="append", default=[],
@@ -80,21 +83,26 @@ class Command(FocusCommand):
         seed = config.seed if opts.seed is None else opts.seed
         if seed < 0:
             raise SettingError(f"--seed is a whole number of 0 or more, got {seed}")
-        trainers = _trainers(opts.strategy, opts.params)
+        trainers = _trainers(opts.strategy, opts.params, relevance=opts.relevance)
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
         folder = located(config.models_dir / topic.name)
         path = Path(opts.graph) if opts.graph else graph_of_topic(config, topic.name)
         out = Path(opts.out) if opts.out else folder
-        if not path.exists():
+        if not path.exists() and (opts.graph or not opts.relevance):
             raise SettingError(
                 f"there is nothing to learn from at {path}: collect it with 'scrapy "
                 f"focus-collect {name}', or name a web graph with --graph"
             )
         logging.getLogger("gensim").setLevel(logging.WARNING)
-        with WebGraph.open(path) as graph:
-            with ProgressBar("Reading the graph") as bar:
-                data = _read(graph, topic, self.settings, bar)
-            fingerprint = graph.fingerprint()
+        data = None
+        if path.exists():
+            with WebGraph.open(path) as graph:
+                with ProgressBar("Reading the graph") as bar:
+                    data = _read(graph, topic, self.settings, bar)
+                fingerprint = graph.fingerprint()
+        if opts.relevance:
+            data, fingerprint = _with_examples(data, topic, self.settings)
+        assert data is not None
         about: dict[str, Any] = {"topic": topic.name, "training_data": fingerprint, "date": day}
         written = [
             kind
@@ -102,7 +110,8 @@ class Command(FocusCommand):
             if self._train(kind, trainer, data, out, seed, about)
         ]
         if written:
-            crawl = f"scrapy crawl focus -a topic={name} -a strategy={written[-1]}"
+            choice = "relevance=classifier" if opts.relevance else f"strategy={written[-1]}"
+            crawl = f"scrapy crawl focus -a topic={name} -a {choice}"
             print(f"\nNext: scrapy focus-inspect {out / f'{written[-1]}.npz'}, or {crawl}")
 
     def _train(
@@ -139,10 +148,15 @@ class Command(FocusCommand):
         return True
 
 
-def _trainers(name: str, params: Sequence[str]) -> dict[str, Trainer]:
+def _trainers(name: str, params: Sequence[str], *, relevance: bool) -> dict[str, Trainer]:
     """Return the trainers that were asked for, by their names; wrong input stops here."""
-    from focusspider.training import TRAINERS, build_trainer
+    from focusspider.training import TRAINERS, build_relevance_trainer, build_trainer
 
+    if relevance:
+        if name != _ALL:
+            raise SettingError(f"--strategy {name} and --relevance: give one of them")
+        trainer = build_relevance_trainer(dict(map(_param, params)), where="focus-train")
+        return {trainer.kind: trainer}
     if name == _ALL:
         if params:
             raise SettingError(
@@ -186,6 +200,18 @@ def _read(graph: Any, topic: Topic, settings: Any, bar: Any) -> TrainingData:
         parser_of(topic.language, settings),
         told=lambda doing, done, total: bar.show(done, total, doing),
     )
+
+
+def _with_examples(
+    data: TrainingData | None, topic: Topic, settings: Any
+) -> tuple[TrainingData, str]:
+    """Return the data with the topic's own examples, and their fingerprint."""
+    from focusspider.commands.examples import examples_of
+    from focusspider.evaluation.bound import parser_of
+    from focusspider.training.relevance import fingerprint
+
+    found = examples_of(topic, parser_of(topic.language, settings), settings, data)
+    return found, fingerprint(found)
 
 
 def _summary(kind: str, path: Path, trained: Trained) -> list[str]:

@@ -6,7 +6,7 @@ about
     of which model it is
 words
     the words of groups of pages
-hmm, context_graph, chain
+hmm, context_graph, chain, relevance
     what a model of each kind has learnt
 text, page
     the two ways to show it
@@ -23,6 +23,7 @@ from focusspider.inspection.about import about
 from focusspider.inspection.chain import crf_sections, memm_sections
 from focusspider.inspection.context_graph import context_graph_sections
 from focusspider.inspection.hmm import hmm_sections
+from focusspider.inspection.relevance import relevance_sections
 from focusspider.inspection.sections import Inspection
 from focusspider.models.modelfile import read_model
 from focusspider.report.document import cut
@@ -42,6 +43,7 @@ KINDS: dict[str, Callable[[ModelFile, int], list[Section]]] = {
     "memm": memm_sections,
     "crf": crf_sections,
     "context-graph": context_graph_sections,
+    "relevance": relevance_sections,
 }
 
 

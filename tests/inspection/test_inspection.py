@@ -18,6 +18,7 @@ from focusspider.models.crf import CRF
 from focusspider.models.lsi import LatentSemanticIndex
 from focusspider.models.memm import MEMM
 from focusspider.models.modelfile import ModelFile, pack_texts, write_model
+from focusspider.models.page_classifier import PageClassifier, PageWords
 from focusspider.models.wordweights import log_odds_ratios, mutual_information
 from tests.models.collections import counts
 from tests.report.hostile import TEXTS
@@ -37,6 +38,12 @@ LENGTHS, LABELS = np.full(30, 3), np.tile([2, 1, 0], 30)
 
 def chain_file(kind: type[MEMM] | type[CRF], names: tuple[str, ...] = NAMES) -> ModelFile:
     return kind(k=3).fit(FEATURES, LENGTHS, LABELS, names=names).to_file(topic="robots")
+
+
+def relevance_file() -> ModelFile:
+    wanted = [PageWords(("robot", "arm"), ("reach",)), PageWords(("robot", "leg"), ("reach",))]
+    others = [PageWords(("tea", "arm"), ("milk",)), PageWords(("tea", "cup"), ("milk",))]
+    return PageClassifier(algorithm="naive-bayes").fit(wanted, others).to_model_file(topic="t")
 
 
 def shown(file: ModelFile, folder: Path, n: int = 30) -> dict[str, Any]:
@@ -132,6 +139,18 @@ def test_features_without_names_have_numbers(tmp_path: Path) -> None:
     assert words(found["Features that speak for each state"])["T0"][0] == "feature 0"
 
 
+def test_the_words_of_relevance(tmp_path: Path) -> None:
+    found = shown(relevance_file(), tmp_path)
+    assert rows(found["Pages"]) == {"wanted": [2], "other": [2]}
+    # "arm" is in a page of each, so that it tells nothing.
+    assert words(found["Strongest words"]) == {
+        "For, in text": ["robot", "leg"],
+        "For, in headings": ["reach"],
+        "Against, in text": ["tea", "cup"],
+        "Against, in headings": ["milk"],
+    }
+
+
 def test_the_head_says_where_a_model_is_from(tmp_path: Path) -> None:
     file = hmm_file(
         topic="robots",
@@ -160,6 +179,7 @@ def files() -> dict[str, ModelFile]:
         "context-graph": context_graph_file(topic="t"),
         "memm": chain_file(MEMM),
         "crf": chain_file(CRF),
+        "relevance": relevance_file(),
     }
 
 

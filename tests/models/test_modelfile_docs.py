@@ -14,6 +14,7 @@ from focusspider.models import archive, modelfile
 from focusspider.models.context_graph import ContextGraph
 from focusspider.models.crf import CRF
 from focusspider.models.memm import MEMM
+from focusspider.models.page_classifier import PageClassifier
 from focusspider.models.user_model import UserModel
 
 if TYPE_CHECKING:
@@ -42,7 +43,12 @@ def test_the_arrays_of_a_chain(model: type[MEMM | CRF]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "shapes"), [("hmm", UserModel.SHAPES), ("context-graph", ContextGraph.SHAPES)]
+    ("kind", "shapes"),
+    [
+        ("hmm", UserModel.SHAPES),
+        ("context-graph", ContextGraph.SHAPES),
+        ("relevance", PageClassifier.SHAPES),
+    ],
 )
 def test_the_arrays_of_a_kind(kind: str, shapes: Shapes) -> None:
     named = documented(kind)

@@ -10,6 +10,7 @@ import pytest
 
 from focusspider.registry import parameters
 from focusspider.training import TRAINERS
+from focusspider.training.relevance import RelevanceTrainer
 
 TRAINING = Path(__file__).resolve().parents[2] / "docs" / "training.md"
 HEADINGS = {
@@ -17,6 +18,7 @@ HEADINGS = {
     "context-graph": "Context graph",
     "memm": "MEMM and CRF",
     "crf": "MEMM and CRF",
+    "relevance": "Relevance",
 }
 
 
@@ -27,11 +29,12 @@ def shown(default: Any) -> str:
 
 @pytest.mark.parametrize("name", HEADINGS)
 def test_each_parameter_is_documented_with_its_default(name: str) -> None:
+    trainers = {**TRAINERS, RelevanceTrainer.kind: RelevanceTrainer}
     text = TRAINING.read_text(encoding="utf-8")
     section = text.split(f"\n## {HEADINGS[name]}\n")[1].split("\n## ")[0]
     found = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", section, re.MULTILINE)
     expected = [
         (parameter.name, shown(parameter.default))
-        for parameter in parameters(TRAINERS[name]).values()
+        for parameter in parameters(trainers[name]).values()
     ]
     assert found == expected
