@@ -7,7 +7,9 @@ import contextlib
 import importlib.util
 import itertools
 import logging
+import re
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -34,8 +36,8 @@ __all__ = ["Browser", "RenderError", "Rendered", "check_browser"]
 
 logger = logging.getLogger(__name__)
 
-_GRACE = 10.0  # seconds to open and to close a page, beside those of the policy
-_NAVIGATION = "page is navigating"
+_GRACE = 5.0  # seconds beside those of the policy, and to close a page
+_HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 #: Rendered before anything is asked of the web, to see that the browser works.
 _TRIAL = HtmlResponse("http://trial.invalid/", body=b"<p><a href=/a>a</a>", encoding="utf-8")
 
@@ -145,7 +147,7 @@ class Browser:
         policy: RenderPolicy,
         *,
         allowed: Callable[[str], Awaitable[bool]],
-        fetch: Callable[[str], Awaitable[Response]] | None,
+        fetch: Callable[[str], Awaitable[Response | None]] | None,
     ) -> Rendered:
         """Return a fetched document as it is in the browser; see :class:`Guard`.
 
@@ -184,7 +186,8 @@ class Browser:
         clock = asyncio.get_running_loop().time
         begun = clock()
         guard.expect()
-        await self._handler.download_request(self._inner(request, document, guard))
+        async with asyncio.timeout(policy.seconds):
+            await self._handler.download_request(self._inner(request, document, guard))
         page = guard.page
         assert page is not None
         await loaded(page, guard, seconds=policy.seconds / 2)
@@ -200,7 +203,7 @@ class Browser:
         )
         await self._probe(prober, guard)
         return Rendered(
-            _joined(read["html"], prober.found.html),
+            _joined(_based(read["html"], read["base"]), prober.found.html),
             prober.found,
             guard.refused + prober.found.refused,
             guard.dialogs,
@@ -250,6 +253,11 @@ class Browser:
         with contextlib.suppress(Exception):
             async with asyncio.timeout(_GRACE):
                 await page.context.close()
+        if not page.is_closed():
+            logger.debug("A page does not let itself be closed, and the browser is ended")
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(_GRACE):
+                    await self._handler.browser.close()
         if page.is_closed():
             self._open.discard(page)
 
@@ -261,6 +269,13 @@ class Browser:
 
 def _is_gone(error: Exception) -> bool:
     return any(words in str(error) for words in ("crashed", "has been closed", "Connection closed"))
+
+
+def _based(html: str, base: str | None) -> str:
+    """Give a document the base that it has in the browser, where a script has changed its URL."""
+    if base is None:
+        return html
+    return _HEAD.sub(lambda head: f'{head[0]}<base href="{escape(base)}">', html, count=1)
 
 
 def _joined(html: str, found: list[str]) -> str:

@@ -48,7 +48,8 @@ class Guard:
     allowed
         whether robots.txt lets a URL be asked for
     fetch
-        answers a request in the place of the web, or None for the web
+        answers a request in the place of the web, with None for what there is not; None: it
+        goes to the web
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Guard:
         blocked: frozenset[str],
         most: int,
         allowed: Callable[[str], Awaitable[bool]],
-        fetch: Callable[[str], Awaitable[Response]] | None,
+        fetch: Callable[[str], Awaitable[Response | None]] | None,
     ) -> None:
         self.page: Page | None = None
         self.name = f"f{secrets.token_hex(16)}"
@@ -124,8 +125,10 @@ class Guard:
                 await route.abort("aborted" if reason == "navigation" else "blockedbyclient")
             elif self._fetch is None:
                 await route.fallback()
+            elif (stored := await self._fetch(request.url)) is None:
+                await route.abort("namenotresolved")
             else:
-                await self._give(route, await self._fetch(request.url))
+                await self._give(route, stored)
 
     async def _refusal(self, request: Request) -> str | None:
         """Return why a request may not be made, or None."""

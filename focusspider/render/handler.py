@@ -147,9 +147,13 @@ class Renderer:
         response: Response = await self._plain[scheme].download_request(request)
         return response
 
-    async def _stored(self, url: str) -> Response:
+    async def _stored(self, url: str) -> Response | None:
         """Answer what a page asks for from the archive."""
-        return await self._fetch_decoded(Request(url))
+        try:
+            return await self._fetch_decoded(Request(url))
+        except Exception as error:  # noqa: BLE001 - as many kinds as there are handlers
+            logger.debug("%s, for a page in the browser: %s", url, error)
+            return None
 
     async def _fetch_decoded(self, request: Request) -> Response:
         return self._decoded(request, await self._fetch(request))

@@ -280,8 +280,7 @@
       const root = document.documentElement;
       const html = root ? root.outerHTML : "";
       return html.length > most ? { size: html.length } : {
-        html, url: location.href, based: Boolean(document.querySelector("base[href]")),
-        links: known.size,
+        html, base: here() === answers.from || document.querySelector("base[href]") ? null : here(),
       };
     },
     // What there is now: what can be done, and what has come since the last time.
@@ -366,6 +365,7 @@
         wait();
       });
     },
+    from: here(),
     at: here(),
   };
   Object.defineProperty(window, name, { value: answers, enumerable: false });
