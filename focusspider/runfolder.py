@@ -4,6 +4,8 @@ Run folder contents
 -------------------
 ``items.jsonl``
     one item a line, in the order in which they were made
+``facts.jsonl``
+    attributes and values of relevant pages, where the judge looks at tables
 ``crawl.jsonl``
     one fetched page a line, in order: enough to draw every curve of the crawl later
 ``run.json``
@@ -22,10 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 from focusspider.config import is_folder_name
 from focusspider.errors import SettingError
+from focusspider.facts import FACTS
 from focusspider.journal import Journal, Mark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["RunFolder", "utc_stamp"]
@@ -53,6 +56,10 @@ class RunFolder:
             name: Journal(path / name, _mark((marks or {}).get(name)))
             for name in ("crawl.jsonl", "items.jsonl")
         }
+
+        if (path / FACTS).exists():  # otherwise it is made with the first fact
+            mark = None if marks is None else _mark(marks.get(FACTS)) or Mark(0)
+            self._journals[FACTS] = Journal(path / FACTS, mark)
 
     @classmethod
     def make(
@@ -140,6 +147,14 @@ class RunFolder:
         with self._guard():
             journal.append(line, owner)
             journal.flush()
+
+    def add_facts(self, lines: Iterable[Mapping[str, Any]], owner: Hashable) -> None:
+        """Append facts to ``facts.jsonl``; the owner is settled later."""
+        with self._guard():
+            for line in lines:
+                if FACTS not in self._journals:
+                    self._journals[FACTS] = Journal(self.path / FACTS)
+                self._journals[FACTS].append(json.dumps(line, ensure_ascii=False), owner)
 
     def settled(self, owner: Hashable) -> None:
         """Keep an owner's lines."""

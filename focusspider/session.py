@@ -12,6 +12,7 @@ import numpy as np
 
 from focusspider import stats
 from focusspider.errors import NotAPageError, SettingError
+from focusspider.facts import facts_of
 from focusspider.failures import Failures
 from focusspider.models.remote import with_fetched_model
 from focusspider.page import PageParser
@@ -269,6 +270,7 @@ class Session:
         if self.folder is not None:
             line = self._line(visit, response.status, digest)
             self.folder.log(line, owner=response.request)
+            self.folder.add_facts(facts_of(self.relevance, visit), response.request)
         return visit
 
     def settled(self, request: Request) -> None:
