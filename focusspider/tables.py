@@ -171,9 +171,13 @@ def _holding(root: LexborNode) -> set[int]:
 def _is_layout(node: LexborNode) -> bool:
     if (node.attributes.get("role") or "").strip().lower() in _LAYOUT_ROLES:
         return True
-    text = len(folded(node.text()))
-    linked = sum(len(folded(link.text())) for link in select(node, "a[href]"))
-    return not text or linked >= _MENU * text
+    text = _size(node)
+    return not text or sum(map(_size, select(node, "a[href]"))) >= _MENU * text
+
+
+def _size(node: LexborNode) -> int:
+    """Return how many characters the text under a node has, spaces aside."""
+    return len("".join(node.text().split()))
 
 
 def _grid(node: LexborNode, places: int) -> list[list[_Cell]]:

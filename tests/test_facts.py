@@ -63,7 +63,9 @@ def test_judges_without_tables_have_no_facts_and_no_file(tmp_path: Path) -> None
         def judge(self, page: Page) -> Judgement:
             return Judgement(1.0, True, "own")
 
-    RunFolder(tmp_path).add_facts(facts_of(Own(), visit(page(sheet("a1")))), "owner")
+    folder = RunFolder(tmp_path)
+    folder.add_facts(facts_of(Own(), visit(page(sheet("a1")))), "owner")
+    folder.close()
     assert not (tmp_path / FACTS).exists()
 
 
