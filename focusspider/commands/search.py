@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -78,7 +77,7 @@ class Command(FocusCommand):
     def work(self, name: str, opts: argparse.Namespace) -> None:
         """Search, write the list, and say how it went."""
         # here, since every call of scrapy loads every command
-        from focusspider.commands.searchsummary import summary
+        from focusspider.commands.searchsummary import is_list, summary
         from focusspider.topic import Topic
 
         assert self.settings is not None
@@ -87,21 +86,28 @@ class Command(FocusCommand):
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
         out = Path(opts.out) if opts.out else config.models_dir / topic.name / _LIST
         part = out.with_name(f"{out.name}.part")
-        if out.exists() and not opts.fresh and not part.exists():
+        answers = part / "answers.jsonl"
+        if out.exists() and not is_list(out):
+            raise SettingError(
+                f"{out} is no list of focus-search, and is left as it is: name another file with "
+                "--out"
+            )
+        if out.exists() and not opts.fresh and not answers.exists():
             raise SettingError(
                 f"{out} is there already: call with --fresh to search again, or with --out to "
                 "keep it"
             )
-        if opts.fresh:
-            shutil.rmtree(part, ignore_errors=True)
+        if opts.fresh and answers.exists():
+            answers.unlink()
         try:
-            done = self._search(topic, config, plan, opts, out, part)
+            done = self._search(topic, config, plan, opts, out, answers)
+            if done is not None:
+                answers.unlink(missing_ok=True)
         finally:
-            with suppress(OSError):  # where nothing was begun
+            with suppress(OSError):  # where there are no answers to keep
                 part.rmdir()
         if done is None:
             return
-        shutil.rmtree(part, ignore_errors=True)
         engine = config.search_engine
         print(summary(done, plan, topic=name, engine=engine, out=out))
         if not done.found.authorities:
@@ -119,7 +125,7 @@ class Command(FocusCommand):
         plan: SearchPlan,
         opts: argparse.Namespace,
         out: Path,
-        part: Path,
+        kept: Path,
     ) -> Searching | None:
         """Search in a crawl of its own; None where it was stopped."""
         from focusspider import stats
@@ -151,7 +157,7 @@ class Command(FocusCommand):
             models_dir=located(config.models_dir / topic.name),
             urls=urls,
             engine=engine,
-            answers=Answers(part / "answers.jsonl", source),
+            answers=Answers(kept, source),
             plan=plan,
         )
         finished = False
@@ -168,18 +174,14 @@ class Command(FocusCommand):
             engine.close()
             if done.found.authorities:
                 write_list(out, done.found, topic.name)
-            if not finished:
-                n = len(done.found.authorities)
-                print(f"Stopped; {n:,} pages were found so far. {_again(n, out)}", file=sys.stderr)
+                if not finished:
+                    n = len(done.found.authorities)
+                    print(f"{n:,} pages were found so far: {out}", file=sys.stderr)
         if not finished:
+            print(f"Stopped; {self.stopped} from here.", file=sys.stderr)
             self.exitcode = 130
             return None
         return done
-
-
-def _again(n: int, out: Path) -> str:
-    where = f"They are in {out}, and the" if n else "The"
-    return f"{where} same command goes on from here."
 
 
 def _plan(opts: argparse.Namespace) -> SearchPlan:

@@ -16,14 +16,25 @@ if TYPE_CHECKING:
     from focusspider.search.authorities import Findings, SearchPlan
     from focusspider.search.queries import WeighedToken
 
-__all__ = ["summary", "write_list"]
+__all__ = ["is_list", "summary", "write_list"]
+
+_HEAD = "# Pages of the topic "
 
 _HOSTS = 10  # hosts that are shown
 
 
+def is_list(path: Path) -> bool:
+    """Return whether a file is one that :func:`write_list` wrote."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_HEAD)) == _HEAD.encode()
+    except OSError:
+        return False
+
+
 def write_list(path: Path, found: Findings, topic: str) -> None:
     """Write the authorities, a URL a line, as seeds and lists of targets are read."""
-    lines = [f"# Pages of the topic {topic} that scrapy focus-search found", *found.authorities]
+    lines = [f"{_HEAD}{topic} that scrapy focus-search found", *found.authorities]
     part = path.with_name(f"{path.name}.new")
     try:
         part.write_text("\n".join(lines) + "\n", encoding="utf-8")
