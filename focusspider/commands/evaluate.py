@@ -98,12 +98,13 @@ class Command(FocusCommand):
                   "(--fresh runs them anew).", file=sys.stderr)  # fmt: skip
         with ProgressBar(benchmark.name) as bar:
             finished = count(1)
+            to_do = run.to_do  # before it runs: what can be reached is not to do any more then
 
             def told(name: str, problem: str | None) -> None:
                 done = next(finished)
                 if problem is not None:
-                    print(f"{done} of {run.to_do}: {name} failed: {problem}", file=sys.stderr)
-                bar.show(done, run.to_do, f"{benchmark.name}: {name}")
+                    print(f"{done} of {to_do}: {name} failed: {problem}", file=sys.stderr)
+                bar.show(done, to_do, f"{benchmark.name}: {name}")
 
             run.run(told)
         print(markdown(_brief(run.write())), end="")

@@ -220,6 +220,7 @@ def test_the_command_fails_where_a_crawl_does(tmp_path: Path) -> None:
     )
     done = command(write(tmp_path, text), "--out", tmp_path / "out", cwd=tmp_path)
     assert done.returncode == 1
+    assert "3 of 3: clocks by b failed: " in done.stderr  # after what can be reached, and one more
     assert "Failed: clocks by b" in done.stderr
     assert "RuntimeError: the strategy is broken" in done.stderr
     assert "| breadth-first | 1 |" in done.stdout
