@@ -18,7 +18,7 @@ ORDER = """
     errors resources sqlitefile priority registry keytable growing onemessage stats settingkinds config
     urls urllist hostile markup outline links tables stopwords text sites topicvalues topic page profile
     linkgraph corpus webgraph models relevance strategies training
-    frontier failures targets journal facts runfolder record items runreport session
+    frontier failures targets journal facts runfolder wholerun record items runreport session
     exactjson payload identity engine politeness scope leases checkpoint
     fleet crawlfrontier pump scheduler scoring
     reranking middleware robots retryafter render

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.commands import ScrapyCommand
 
 from focusspider.errors import RunFolderError
+from focusspider.wholerun import read_items, read_pages, read_report, run_parts
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
 __all__ = ["Command", "RunFolderError", "summary"]
 
@@ -71,7 +70,8 @@ def summary(folders: list[Path]) -> str:
         for row in rows
     ]
     lines += ["", "Files:"]
-    lines += [f"  {path}" for path in sorted(folders[0].iterdir()) if path.is_file()]
+    for part in dict.fromkeys((folders[0], *run_parts(folders[0]))):
+        lines += [f"  {path}" for path in sorted(part.iterdir()) if path.is_file()]
     finds = _first_finds(folders[0])
     if finds:
         lines += ["", "First finds:", *finds]
@@ -90,9 +90,9 @@ class _Run(NamedTuple):
 
     @classmethod
     def read(cls, folder: Path) -> _Run:
-        path = folder / "run.json"
+        path = run_parts(folder)[0] / "run.json"
         try:
-            run = json.loads(path.read_text(encoding="utf-8"))
+            run = read_report(folder)
             return cls(run["topic"]["name"], *(run[name] for name in cls._fields[1:]))
         except OSError as error:
             raise RunFolderError(
@@ -117,20 +117,12 @@ def _first_finds(folder: Path, count: int = 5) -> list[str]:
     The items of a spider that is not ours may have any form: their titles are taken where
     they have some.
     """
-    titles = {
-        item["url"]: item["title"]
-        for item in islice(_lines(folder / "items.jsonl"), 10 * count)
-        if isinstance(item.get("url"), str) and isinstance(item.get("title"), str)
-    }
-    relevant = (page["url"] for page in _lines(folder / "crawl.jsonl") if page.get("relevant"))
-    return [f"  {titles.get(url) or '(no title)'}  {url}" for url in islice(relevant, count)]
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Read the objects of a journal, of which the last may be half written."""
-    with suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            with suppress(ValueError):
-                found = json.loads(line)
-                if isinstance(found, dict):
-                    yield found
+    with suppress(OSError):
+        titles = {
+            item["url"]: item["title"]
+            for item in islice(read_items(folder), 10 * count)
+            if isinstance(item.get("url"), str) and isinstance(item.get("title"), str)
+        }
+        relevant = (page["url"] for page in read_pages(folder) if page.get("relevant"))
+        return [f"  {titles.get(url) or '(no title)'}  {url}" for url in islice(relevant, count)]
+    return []

@@ -4,7 +4,7 @@
 ``sample``                       the web that focusspider makes itself
 ``crawl.warc.gz``, ``x.warc``    a WARC, gzipped or plain; told by its content, not its name
 ``crawl.wacz``                   a WACZ: the WARCs in its folder ``archive/``
-``crawls/``                      every WARC and WACZ in a folder
+``crawls/``                      every WARC and WACZ in a folder, such as that of a run
 ``mirror/``                      pages as ``mirror/HOST/PATH``, as ``wget --mirror`` saves them
 ``crawls/2026-*.warc.gz``        whatever a pattern finds, in the order of the names
 ===============================  ==========================================================
@@ -26,6 +26,7 @@ from focusspider.replay.archive import Archives
 from focusspider.replay.folder import FolderArchive, file_names
 from focusspider.replay.wacz import wacz_slices
 from focusspider.replay.warc import Slice, Spool, WarcArchive
+from focusspider.wholerun import is_run, run_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +131,10 @@ def _expand(entry: str) -> list[Path]:
 
 
 def _archives_in(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if path.name.endswith(_SUFFIXES) and path.is_file()]
+    """Return the archives in a folder, or in those of the workers that wrote a run there."""
+    folders = run_parts(folder) if is_run(folder) else [folder]
+    paths = (path for part in folders for path in part.iterdir())
+    return [path for path in paths if path.name.endswith(_SUFFIXES) and path.is_file()]
 
 
 def _open_paths(paths: Sequence[Path]) -> Archive:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from focusspider.errors import NotAPageError, ReplayError
 from focusspider.replay.reading import PageReader, Resolver
 from focusspider.webgraph.layers import FetchedPage
+from focusspider.wholerun import Merged, is_run, run_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from focusspider.webgraph import WebGraph
 
 __all__ = ["CrawlLog", "add_archive"]
+
+_FIELDS = ("url", "parent", "relevant")  # of a line of crawl.jsonl, that are read here
 
 
 def add_archive(
@@ -78,12 +81,6 @@ def add_archive(
     return passed_over
 
 
-class _Line(NamedTuple):
-    url: str
-    parent: str | None
-    relevant: bool
-
-
 class CrawlLog:
     """What ``crawl.jsonl`` of a run's folder says of the pages that were fetched.
 
@@ -98,18 +95,27 @@ class CrawlLog:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        lines = list(_lines(folder / "crawl.jsonl"))
-        self.relevant = tuple(dict.fromkeys(line.url for line in lines if line.relevant))
-        self.warcs = tuple(sorted(folder.glob("pages*.warc.gz")))
+        self._parts = run_parts(folder)
+        paths = [part / "crawl.jsonl" for part in self._parts]
+        self._merged = Merged(
+            [_lines(path) if path.exists() or len(paths) == 1 else () for path in paths]
+        )
         self._parents: dict[str, str] = {}
-        for line in lines:
-            if line.parent is not None:
-                self._parents.setdefault(line.url, line.parent)
+        relevant: dict[str, None] = {}
+        for line in self._merged:
+            if line["relevant"]:
+                relevant.setdefault(line["url"])
+            if line["parent"] is not None:
+                self._parents.setdefault(line["url"], line["parent"])
+        self.relevant = tuple(relevant)
+        self.warcs = tuple(
+            path for part in self._parts for path in sorted(part.glob("pages*.warc.gz"))
+        )
 
     @staticmethod
     def is_at(path: Path) -> bool:
-        """Return whether a path is the folder of a run."""
-        return (path / "crawl.jsonl").is_file()
+        """Return whether a path is the folder of a run, of one process or of several workers."""
+        return is_run(path)
 
     def backlinks(self, url: str, n: int) -> Sequence[str]:
         """Return the page whose link the crawl followed to another: one at most."""
@@ -118,8 +124,9 @@ class CrawlLog:
 
     def pages(self) -> Iterator[FetchedPage]:
         """Yield the pages whose HTML the items hold (FOCUS_EXPORT_BODY), if there are items."""
-        path = self.folder / "items.jsonl"
-        for line in _objects(path) if path.exists() else ():
+        paths = [part / "items.jsonl" for part in self._parts]
+        journals = [_objects(path) if path.exists() else () for path in paths]
+        for line in self._merged.items(journals):
             url, body = line.get("url"), line.get("body")
             if isinstance(url, str) and isinstance(body, str):
                 yield FetchedPage(
@@ -129,9 +136,9 @@ class CrawlLog:
                 )
 
 
-def _lines(path: Path) -> Iterator[_Line]:
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(_objects(path), 1):
-        missing = next((repr(name) for name in _Line._fields if name not in line), None)
+        missing = next((repr(name) for name in _FIELDS if name not in line), None)
         url, parent = line.get("url"), line.get("parent")
         if missing or not isinstance(url, str) or not isinstance(parent, str | None):
             problem = f"no {missing}" if missing else "a URL that is no text"
@@ -139,7 +146,7 @@ def _lines(path: Path) -> Iterator[_Line]:
                 f"{path}: line {number} has {problem}; it is not what a crawl wrote: name the "
                 "folder of a run, exports/TOPIC/RUN"
             )
-        yield _Line(url, parent, line["relevant"])
+        yield line
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:

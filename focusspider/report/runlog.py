@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from focusspider.errors import RunFolderError
 from focusspider.urls import host_of
+from focusspider.wholerun import Merged, merged_report, run_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterable, Iterator, Sequence
     from pathlib import Path
 
 __all__ = ["LoggedPage", "RunLog", "read_run", "read_titles"]
@@ -57,13 +58,20 @@ class RunLog:
         how many pages have a parent that the log does not have before them
     problems
         what was wrong with the folder, a sentence each
+    parts
+        the folders of its files: itself, or those of its workers
     """
 
     folder: Path
+    parts: list[Path]
     run: dict[str, Any] = field(default_factory=dict)
     pages: list[LoggedPage] = field(default_factory=list)
     strays: int = 0
     problems: list[str] = field(default_factory=list)
+
+    def name(self, path: Path) -> str:
+        """Return what messages call a file of the run."""
+        return path.relative_to(self.folder).as_posix()
 
     @property
     def relevant(self) -> list[bool]:
@@ -97,48 +105,67 @@ class RunLog:
 
 
 def read_run(folder: Path) -> RunLog:
-    """Read a run folder.
+    """Read a run folder, of one process or of several workers.
 
     Raises :class:`RunFolderError` where it has neither a readable ``run.json`` nor a
     ``crawl.jsonl``.
     """
-    log = RunLog(folder)
+    log = RunLog(folder, parts=run_parts(folder))
+    reports = [_report(log, part / "run.json") for part in log.parts]
+    journals: list[Iterable[dict[str, Any]]] = []
+    for path in (part / "crawl.jsonl" for part in log.parts):
+        try:
+            with path.open("rb"):
+                journals.append(_Journal(log, path))
+        except OSError as error:
+            if not any(reports):
+                raise RunFolderError(
+                    f"{folder}: there is no run here ({path.name}: {error.strerror}, and "
+                    f"{log.problems[0].rstrip('.')}); name the folder of a run, exports/TOPIC/RUN"
+                ) from error
+            log.problems.append(
+                f"{log.name(path)} can't be read ({error.strerror}): no page is known."
+            )
+            journals.append(())
+    merged = _read_pages(log, journals)
+    log.run = reports[0] if len(reports) == 1 else merged_report(reports, merged.latest)
+    if any(journals):
+        _compare(log, reports, merged)
+    return log
+
+
+def _report(log: RunLog, path: Path) -> dict[str, Any]:
+    """Read a ``run.json``; empty where it can't be read."""
     try:
-        run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        run = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(run, dict):
             raise ValueError(f"it holds {type(run).__name__}, not a table")
-        log.run = run
+        return run
     except OSError as error:
-        log.problems.append(f"run.json can't be read ({error.strerror}).")
+        log.problems.append(f"{log.name(path)} can't be read ({error.strerror}).")
     except (ValueError, RecursionError) as error:
-        log.problems.append(f"run.json is damaged: {str(error)[:200]}.")
-    path = folder / "crawl.jsonl"
-    try:
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        if not log.run:
-            raise RunFolderError(
-                f"{folder}: there is no run here ({path.name}: {error.strerror}, and "
-                f"{log.problems[0].rstrip('.')}); name the folder of a run, exports/TOPIC/RUN"
-            ) from error
-        log.problems.append(f"crawl.jsonl can't be read ({error.strerror}): no page is known.")
-        return log
-    _read_pages(log, path)
-    _compare(log)
-    return log
+        log.problems.append(f"{log.name(path)} is damaged: {str(error)[:200]}.")
+    return {}
 
 
 def read_titles(log: RunLog, urls: Container[str]) -> dict[str, str]:
     """Return the titles that ``items.jsonl`` has of these pages; items may have any form."""
     titles: dict[str, str] = {}
-    try:
-        for item in _Journal(log, log.folder / "items.jsonl"):
-            url, title = item.get("url"), item.get("title")
-            if isinstance(url, str) and isinstance(title, str) and title.strip() and url in urls:
-                titles.setdefault(url, title[:1000])
-    except OSError as error:
-        log.problems.append(f"items.jsonl can't be read ({error.strerror}): pages have no titles.")
+    for path in (part / "items.jsonl" for part in log.parts):
+        try:
+            for item in _Journal(log, path):
+                url, title = item.get("url"), item.get("title")
+                if (
+                    isinstance(url, str)
+                    and isinstance(title, str)
+                    and title.strip()
+                    and url in urls
+                ):
+                    titles.setdefault(url, title[:1000])
+        except OSError as error:
+            log.problems.append(
+                f"{log.name(path)} can't be read ({error.strerror}): pages have no titles."
+            )
     return titles
 
 
@@ -161,7 +188,7 @@ class _Journal:
                     bad += 1
                 else:
                     is_cut = True
-        name = self._path.name
+        name = self._log.name(self._path)
         if bad:
             self._log.problems.append(f"Damaged lines of {name}, left out: {bad:,}.")
         if is_cut:
@@ -170,10 +197,11 @@ class _Journal:
             )
 
 
-def _read_pages(log: RunLog, path: Path) -> None:
+def _read_pages(log: RunLog, journals: Sequence[Iterable[dict[str, Any]]]) -> Merged:
     places: dict[str, int] = {}
     other = 0
-    for line in _Journal(log, path):
+    merged = Merged(journals)
+    for line in merged:
         url, parent = line.get("url"), line.get("parent")
         if not isinstance(url, str) or not url:
             other += 1
@@ -197,25 +225,39 @@ def _read_pages(log: RunLog, path: Path) -> None:
             )
         )
     if other:
-        log.problems.append(f"Lines of {path.name} that name no URL, left out: {other:,}.")
+        log.problems.append(f"Lines of crawl.jsonl that name no URL, left out: {other:,}.")
     if log.strays:
         log.problems.append(
-            f"Pages whose parent {path.name} does not have before them: {log.strays:,}; they "
+            f"Pages whose parent crawl.jsonl does not have before them: {log.strays:,}; they "
             "stand as if they were seeds."
         )
+    if merged.twice:
+        log.problems.append(
+            f"Pages that a second worker fetched too, counted once: {merged.twice:,}."
+        )
+    return merged
 
 
-def _compare(log: RunLog) -> None:
+def _compare(log: RunLog, reports: Sequence[dict[str, Any]], merged: Merged) -> None:
     """Say where ``run.json`` and the log do not tell the same."""
     if not log.run:
         return
-    if log.run.get("stop_reason") is None:
+    unclosed = [
+        part.name
+        for part, report in zip(log.parts, reports, strict=True)
+        if report.get("stop_reason") is None
+    ]
+    if unclosed:
         log.problems.append(
-            "The crawl has not closed: it is going on, or was killed. Why links were refused "
+            ("The crawl has" if len(log.parts) == 1 else f"{', '.join(unclosed)}: the worker has")
+            + " not closed: it is going on, or was killed. Why links were refused "
             "and pages failed is written when it closes."
         )
         return
-    for name, found in (("fetched", len(log.pages)), ("relevant", sum(log.relevant))):
+    for name, found in (
+        ("fetched", len(log.pages) + merged.twice),
+        ("relevant", sum(log.relevant) + merged.twice_relevant),
+    ):
         said = log.run.get(name)
         if said != found:
             log.problems.append(

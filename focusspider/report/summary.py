@@ -77,6 +77,8 @@ def _facts(log: RunLog) -> Iterator[tuple[str, str]]:
     limits = {name: value for name, value in log.table("topic", "limits").items() if value}
     yield "Limits", _named("", limits) if limits else "none"
     yield "Stopped by", _stopped(log.run.get("stop_reason"))
+    if workers := log.run.get("workers"):
+        yield "Workers", _shown(workers)
     yield "Time", _time(log.run.get("started"), log.run.get("ended"))
     yield "Random seed", _shown(log.run.get("seed"))
     yield "Versions", _named("", log.table("versions"))
