@@ -14,7 +14,7 @@ from focusspider import stats
 from focusspider.errors import NotAPageError, SettingError
 from focusspider.facts import facts_of
 from focusspider.failures import Failures
-from focusspider.models.remote import with_fetched_model
+from focusspider.remotemodel import with_fetched_model
 from focusspider.page import PageParser
 from focusspider.priority import to_score
 from focusspider.profile import TopicProfile

@@ -68,10 +68,10 @@ def read_pages(folder: Path) -> Iterator[dict[str, Any]]:
     return iter(Merged([_objects(part / "crawl.jsonl") for part in run_parts(folder)]))
 
 
-def read_items(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the items of ``items.jsonl``, of all workers, none twice.
+def read_items(folder: Path, name: str = "items.jsonl") -> Iterator[dict[str, Any]]:
+    """Yield the items of ``items.jsonl``, or the facts of ``facts.jsonl``, none twice.
 
-    An item is left out where its ``url`` is that of a page that counts for another worker, and
+    Of several workers, one is left out where its ``url`` is that of a page that counts for another worker, and
     where another worker has just the same. Lines that are damaged are passed over. Raises
     ``OSError`` where a file can't be read.
     """
@@ -79,7 +79,7 @@ def read_items(folder: Path) -> Iterator[dict[str, Any]]:
     pages = Merged([_objects(part / "crawl.jsonl") for part in parts])
     if len(parts) > 1:
         pages.exhaust()
-    return pages.items([_objects(part / "items.jsonl") for part in parts])
+    return pages.items([_objects(part / name) for part in parts])
 
 
 class Merged:

@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 ORDER = """
     errors resources sqlitefile priority registry keytable growing onemessage stats settingkinds config
     urls urllist hostile markup outline links tables stopwords text sites topicvalues topic page profile
-    linkgraph corpus webgraph models relevance strategies training
+    linkgraph corpus webgraph models remotemodel relevance strategies training
     frontier failures targets journal facts runfolder wholerun record items runreport session
     exactjson payload identity engine politeness scope leases checkpoint
     fleet crawlfrontier pump scheduler scoring

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from focusspider.errors import ModelFileError
-from focusspider.models import remote
-from focusspider.models.remote import fetched_model, with_fetched_model
+from focusspider import remotemodel
+from focusspider.remotemodel import fetched_model, with_fetched_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +122,7 @@ def test_wrong_addresses(tmp_path: Path, url: str, message: str) -> None:
 def test_it_may_not_be_larger_than_a_model(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "MAX_SIZE", len(MODEL) - 1)
+    monkeypatch.setattr(remotemodel, "MAX_SIZE", len(MODEL) - 1)
     with pytest.raises(ModelFileError, match="larger than a model may be"):
         fetched_model(f"{server}/model.npz#sha256={SHA256}", tmp_path)
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
