@@ -14,13 +14,13 @@ from focusspider import stats
 from focusspider.errors import NotAPageError, SettingError
 from focusspider.facts import facts_of
 from focusspider.failures import Failures
-from focusspider.remotemodel import with_fetched_model
 from focusspider.page import PageParser
 from focusspider.priority import to_score
 from focusspider.profile import TopicProfile
 from focusspider.record import CrawlRecord, content_of
 from focusspider.relevance import topic_relevance
 from focusspider.relevance.base import Judgement
+from focusspider.remotemodel import with_fetched_model
 from focusspider.resources import located
 from focusspider.runfolder import RunFolder
 from focusspider.runreport import run_report

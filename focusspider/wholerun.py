@@ -71,9 +71,9 @@ def read_pages(folder: Path) -> Iterator[dict[str, Any]]:
 def read_items(folder: Path, name: str = "items.jsonl") -> Iterator[dict[str, Any]]:
     """Yield the items of ``items.jsonl``, or the facts of ``facts.jsonl``, none twice.
 
-    Of several workers, one is left out where its ``url`` is that of a page that counts for another worker, and
-    where another worker has just the same. Lines that are damaged are passed over. Raises
-    ``OSError`` where a file can't be read.
+    Of several workers, one is left out where its ``url`` is that of a page that counts for
+    another worker, and where another worker has just the same. Lines that are damaged are
+    passed over. Raises ``OSError`` where a file can't be read.
     """
     parts = run_parts(folder)
     pages = Merged([_objects(part / "crawl.jsonl") for part in parts])

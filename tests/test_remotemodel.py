@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from focusspider.errors import ModelFileError
 from focusspider import remotemodel
+from focusspider.errors import ModelFileError
 from focusspider.remotemodel import fetched_model, with_fetched_model
 
 if TYPE_CHECKING:
