@@ -25,6 +25,7 @@ from tests.node import free_port
 if TYPE_CHECKING:
     from pathlib import Path
 
+DOCS = ROOT / "docs/reference/metrics.md"
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)')
 SAMPLE = re.compile(rf"({NAME})(?:\{{(.*)\}})? ([-+.e0-9]+|NaN|[+-]Inf)")
@@ -155,6 +156,15 @@ def test_a_crawl_is_watched_until_it_ends(tmp_path: Path) -> None:
     }  # fmt: skip
     with pytest.raises(urllib.error.HTTPError, match="404"):
         ask(port, "/")
+    # what is no counter of a statistic is in the documentation, and nothing else
+    counters = {stat.key.replace("/", "_") + "_total" for stat in STATS}
+    others = {
+        (name, family["kind"], family["help"])
+        for name, family in found.items()
+        if name not in counters
+    }
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*) \|$", DOCS.read_text(), re.MULTILINE)
+    assert others == {*rows}
     process.send_signal(signal.SIGTERM)
     _, rest = process.communicate(timeout=60)
     taken.close()

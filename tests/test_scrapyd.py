@@ -69,7 +69,8 @@ def bare(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     (project / "models/sample/graph.sqlite").touch()
     with Node(folder / "node", programs, installed=False) as node:
         own = (ROOT / "scrapy.cfg").read_text()
-        (project / "scrapy.cfg").write_text(own.replace("[deploy]", f"[deploy]\nurl = {node.url}/"))
+        assert "url = http://127.0.0.1:6800/\n" in own
+        (project / "scrapy.cfg").write_text(own.replace("http://127.0.0.1:6800", node.url))
         assert node.deploy(project)["spiders"] == 1
         yield node
 
