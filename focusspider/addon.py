@@ -17,6 +17,7 @@ from focusspider.checkpoint import Saved
 from focusspider.config import FocusConfig, is_folder_name
 from focusspider.errors import SettingError, TopicError, UnknownNameError
 from focusspider.exporters import ParquetItemExporter, WarcWriter, load_arrow, load_warcio
+from focusspider.fleet import Fleet
 from focusspider.frontier.opening import open_job
 from focusspider.items import PageItem
 from focusspider.metricsport import MetricsPort
@@ -122,8 +123,10 @@ class FocusAddon:
             load_arrow()
         if config.export_warc:
             load_warcio()
-        frontier = None
-        if settings["JOBDIR"] and settings["SCHEDULER"] == _SCHEDULER:
+        frontier = fleet = None
+        if config.frontier and settings["SCHEDULER"] == _SCHEDULER:
+            fleet = Fleet.join(config, settings, spider=spider.name, topic=topic, job=job)
+        elif settings["JOBDIR"] and settings["SCHEDULER"] == _SCHEDULER:
             frontier = open_job(settings["JOBDIR"], config, spider=spider.name)
         saved = Saved.of(frontier, topic) if frontier else None
         self.session = Session(
@@ -134,6 +137,7 @@ class FocusAddon:
             saved=saved.session if saved else None,
             memory=saved.memory if saved else None,
             job=frontier,
+            fleet=fleet,
         )
         if config.replay and config.replay_missing == "refuse":
             self.session.stored = Holdings(self._archive)

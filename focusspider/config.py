@@ -20,6 +20,7 @@ from focusspider.settingkinds import (
     NAMES,
     PATH,
     PORTS,
+    REDIS_URL,
     SECRET,
     SHARE,
     TABLE,
@@ -55,7 +56,7 @@ class Setting(NamedTuple):
 def _setting(default: Any, kind: Kind, unit: str, meaning: str) -> Any:
     return field(
         default_factory=lambda: default,
-        repr=kind is not SECRET,
+        repr=not kind.secret,
         metadata={"setting": (kind, default, unit, meaning)},
     )
 
@@ -99,6 +100,25 @@ class FocusConfig:
     )
     strategy_params: Mapping[str, Any] = _setting(
         {}, TABLE, "", "Its parameters; those of a topic's strategy are in the topic."
+    )
+    frontier: str | None = _setting(
+        None,
+        REDIS_URL,
+        "",
+        "Redis that several workers share, redis://, rediss:// or unix://; None: a frontier "
+        "of its own.",
+    )
+    frontier_patience: int = _setting(
+        300, whole(0), "seconds", "How long Redis may be away before the worker ends."
+    )
+    crawl: str | None = _setting(
+        None,
+        FOLDER_NAME,
+        "",
+        "Name of the crawl in Redis; None: the topic's, without one the spider's.",
+    )
+    worker_timeout: int = _setting(
+        20, whole(2), "seconds", "After how long without a word a worker is taken for gone."
     )
     frontier_max: int = _setting(
         1_000_000, whole(1), "requests", "Most requests that wait; beyond it the worst go first."
@@ -283,7 +303,7 @@ class FocusConfig:
         shown = {}
         for setting in SETTINGS:
             value = getattr(self, setting.name.removeprefix(PREFIX).lower())
-            hidden = value is not None and setting.kind is SECRET
+            hidden = value is not None and setting.kind.secret
             shown[setting.name] = "***" if hidden else _plain(value)
         return shown
 
@@ -299,7 +319,7 @@ def _parsed(setting: Setting, value: Any) -> Any:
     try:
         return setting.kind.parse(value)
     except (ValueError, TypeError):  # TypeError: an unhashable value where a name belongs
-        shown = repr(value) if setting.kind is not SECRET else "***"
+        shown = repr(value) if not setting.kind.secret else "***"
         if len(shown) > _SHOWN:
             shown = shown[: _SHOWN - 1] + "…"
         default = _plain(setting.default)

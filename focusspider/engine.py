@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Waker",
+    "has_started",
     "in_progress",
+    "pause",
     "scheduler_of",
     "slot_defaults",
     "stop",
@@ -151,8 +153,18 @@ def warn_of_unused(settings: BaseSettings) -> None:
             )
 
 
-async def turn() -> None:
-    """Let the event loop have its turn; Scrapy has a ``sleep`` for it since 2.18."""
+async def pause(seconds: float) -> None:
+    """Go on after some seconds; Scrapy has a ``sleep`` for it since 2.18."""
     came: Deferred[None] = Deferred()
-    call_later(0, came.callback, None)
+    call_later(seconds, came.callback, None)
     await maybe_deferred_to_future(came)
+
+
+async def turn() -> None:
+    """Let the event loop have its turn."""
+    await pause(0)
+
+
+def has_started(engine: ExecutionEngine | None) -> bool:
+    """Return whether the spider's start has come to its end; True if nobody can say."""
+    return getattr(engine, "_start", None) is None

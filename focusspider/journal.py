@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-__all__ = ["Journal", "Mark"]
+__all__ = ["Journal", "Mark", "recover"]
 
 _BLOCK = 1 << 20
 
@@ -46,7 +46,7 @@ class Journal:
     def __init__(self, path: Path, mark: Mark | None = None) -> None:
         self.path = path
         if mark is not None:
-            _recover(path, mark)
+            recover(path, mark)
         self._file = path.open("ab")
         self._length = self._file.seek(0, os.SEEK_END)
         self._open: dict[Hashable, list[tuple[int, int]]] = {}
@@ -78,7 +78,7 @@ class Journal:
         self._file.close()
 
 
-def _recover(path: Path, mark: Mark) -> None:
+def recover(path: Path, mark: Mark) -> None:
     """Cut what came after the mark, and the lines that the mark does not vouch for.
 
     The process may die in here too, and the same mark be applied once more. So the file is

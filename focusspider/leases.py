@@ -102,6 +102,11 @@ class Leases:
         if lease is not None and lease.outcome is not None:
             lease.outcome = Outcome.DONE
 
+    def fingerprint(self, request: Request | None) -> bytes | None:
+        """Return what a leased request is in the frontier."""
+        lease = self._of.get(request) if request is not None else None
+        return lease.fingerprint if lease is not None else None
+
     def brought_page(self, request: Request | None) -> None:
         """Note that its response is a page of the crawl."""
         lease = self._of.get(request) if request is not None else None

@@ -88,9 +88,9 @@ class FocusMiddleware:
         if scheduler is None and link and link.get("begun", self._begun) != self._begun:
             # of Scrapy's job directory; the numbers of pages begin anew with each process
             response.meta[META] = {**link, "parent": 0, "begun": self._begun}
-        self._session.visit(response)
+        visit = self._session.visit(response)
         if scheduler is not None:
-            scheduler.brought_page(response.request)
+            scheduler.brought_page(response.request, visit)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Learn the targets first, then let the spider start."""

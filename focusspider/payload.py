@@ -20,7 +20,7 @@ from focusspider.priority import to_score
 from focusspider.session import META
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from scrapy import Spider
     from scrapy.statscollectors import StatsCollector
@@ -35,6 +35,7 @@ __all__ = [
     "link_request",
     "load_request",
     "pack",
+    "parent_of",
     "read",
     "unpack",
     "url_of",
@@ -110,6 +111,17 @@ def url_of(payload: bytes | Request) -> str:
     return str(waiting["url"] if isinstance(waiting, dict) else waiting[0])
 
 
+def parent_of(payload: bytes | Request) -> int:
+    """Return the number of the page that something waits for, as it was written; 0: none."""
+    if isinstance(payload, Request):
+        return 0  # it has never left this process, where the page is known
+    waiting = json.loads(payload)
+    if isinstance(waiting, dict):
+        waiting = (waiting.get("meta") or {}).get(META) or {}
+        return int(waiting.get("parent", 0))
+    return int(waiting[2])
+
+
 def link_request(url: str, spider: Spider, depth: int, focus: dict[str, Any]) -> Request:
     """Return the Request of a link, with what its page will be logged with."""
     return Request(
@@ -166,18 +178,30 @@ class RequestWriter:
     """Makes payloads of Requests for a frontier that outlives its process.
 
     A Request that can't be written waits in memory, is counted, and the first one's reason
-    is logged.
+    is logged. ``parent`` gives what is written for the number of the page that led there.
     """
 
-    def __init__(self, spider: Spider, stats_collector: StatsCollector) -> None:
+    def __init__(
+        self,
+        spider: Spider,
+        stats_collector: StatsCollector,
+        *,
+        parent: Callable[[int], int] | None = None,
+    ) -> None:
+        self._parent = parent
         self._spider = spider
         self._stats = stats_collector
         self._warned = False
 
     def payload(self, request: Request) -> bytes | Request:
         """Return a Request as bytes, or as it is where that can't be."""
+        written = request
+        if self._parent is not None and "parent" in (request.meta.get(META) or {}):
+            focus = request.meta[META]
+            written = request.copy()
+            written.meta[META] = {**focus, "parent": self._parent(focus["parent"])}
         try:
-            return dump_request(request, self._spider)
+            return dump_request(written, self._spider)
         except UnserializableError as error:
             self._stats.inc_value(stats.FRONTIER_UNSERIALIZABLE)
             if not self._warned:

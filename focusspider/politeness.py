@@ -73,12 +73,12 @@ class Politeness:
 
     def ready(self, host: str) -> bool:
         """Return whether one more request to this host can start now."""
-        concurrency, delay = self._limits(host)
+        concurrency, _ = self._limits(host)
         if self._first_alone and host not in self._answered:
             concurrency = 1
         if concurrency and self._downloading.get(host, 0) >= concurrency:
             return False  # woken by finished()
-        due = max(self._due_at(host, delay), self._started.get(host, -delay) + delay)
+        due = self._not_before(host)
         if due > self._clock():
             heapq.heappush(self._due, (due, host))
             return False
@@ -140,9 +140,20 @@ class Politeness:
         """Return in how many seconds the first host that waits for its delay is due."""
         return max(0.0, self._due[0][0] - self._clock()) if self._due else None
 
+    def unrested(self) -> list[str]:
+        """Return the hosts that are being asked, or may not be asked again yet."""
+        now = self._clock()
+        resting = [host for host in {**self._started, **self._held} if self._not_before(host) > now]
+        return [*self._downloading, *(host for host in resting if host not in self._downloading)]
+
     def downloading(self) -> int:
         """Return how many requests are in the downloader now."""
         return sum(self._downloading.values())
+
+    def _not_before(self, host: str) -> float:
+        """Return when the next request to a host may be handed over."""
+        delay = self._limits(host)[1]
+        return max(self._due_at(host, delay), self._started.get(host, -delay) + delay)
 
     def _limits(self, host: str) -> tuple[int, float]:
         slot = self._slots.get(host)

@@ -71,6 +71,10 @@ class CrawlRecord:
         self.fetched += 1
         return n, digest.hex(), first
 
+    def learn(self, n: int, url: str, parent: int) -> None:
+        """Know a page that another worker has fetched: its number here is below 0."""
+        self._pages[n] = _Page(url, parent)
+
     def judged(self, relevant: bool) -> None:
         """Count a judgement."""
         self.relevant += relevant

@@ -20,18 +20,22 @@ from __future__ import annotations
 import contextlib
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from focusspider.config import is_folder_name
 from focusspider.errors import SettingError
 from focusspider.facts import FACTS
-from focusspider.journal import Journal, Mark
+from focusspider.journal import Journal, Mark, recover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-    from pathlib import Path
 
-__all__ = ["RunFolder", "utc_stamp"]
+    from focusspider.frontier.sqlite import SqliteFrontier
+
+__all__ = ["RunFolder", "make_once", "utc_stamp"]
+
+_JOURNALS = ("crawl.jsonl", "items.jsonl")
 
 
 class RunFolder:
@@ -53,8 +57,7 @@ class RunFolder:
         #: is told the error, once
         self.failed: Callable[[OSError], None] | None = None
         self._journals = {
-            name: Journal(path / name, _mark((marks or {}).get(name)))
-            for name in ("crawl.jsonl", "items.jsonl")
+            name: Journal(path / name, _mark((marks or {}).get(name))) for name in _JOURNALS
         }
 
         if (path / FACTS).exists():  # otherwise it is made with the first fact
@@ -118,6 +121,31 @@ class RunFolder:
         path.mkdir(parents=True, exist_ok=True)
         return cls(path)
 
+    @classmethod
+    def make_part(cls, run: Path, name: str) -> RunFolder:
+        """Make a worker's folder in that of a run which several workers share."""
+        path = run / name
+        try:
+            path.mkdir(parents=True)
+            return cls(path)
+        except FileExistsError:
+            raise SettingError(
+                f"{path} is there already, and Redis does not know of it: it was emptied since. "
+                "Give another name with FOCUS_RUN, or remove that folder"
+            ) from None
+        except OSError as error:
+            raise SettingError(
+                f"FOCUS_EXPORTS_DIR: cannot make the folder {path}: {error.strerror}; "
+                "give a folder that this user may write to"
+            ) from error
+
+    @staticmethod
+    def cut(path: Path, marks: Mapping[str, Any]) -> None:
+        """Cut the journals in a folder that nobody writes to back to these marks."""
+        for name in (*_JOURNALS, FACTS):
+            if (path / name).exists():
+                recover(path / name, _mark(marks.get(name)) or Mark(0))
+
     @property
     def items(self) -> Path:
         """Where the items are journalled."""
@@ -178,11 +206,14 @@ class RunFolder:
             draft.write_text(text, encoding="utf-8")
             draft.replace(path)
 
-    def close(self) -> None:
-        """Close the journals; a second call does nothing."""
+    def close(self, marks: Mapping[str, Any] | None = None) -> None:
+        """Close the journals, and cut them back to ``marks``; a second call does nothing."""
         for journal in self._journals.values():
             with self._guard():
                 journal.close()
+        if marks is not None:
+            with self._guard():
+                self.cut(self.path, marks)
 
     @contextlib.contextmanager
     def _guard(self) -> Iterator[None]:
@@ -194,6 +225,25 @@ class RunFolder:
             failed, self.failed = self.failed, None
             if failed is not None:
                 failed(error)
+
+
+def make_once(
+    exports: Path, topic: str, run: str | None, *, job: str | None, kept: SqliteFrontier | None
+) -> RunFolder:
+    """Make the folder of a run, once, however early and often the crawl is killed.
+
+    ``kept`` is the frontier of its job directory, which keeps where the folder is.
+    """
+    if kept is None:
+        return RunFolder.make(exports, topic, run, job=job)
+
+    def reserve(path: Path) -> None:
+        kept.remember("run", str(path.absolute()).encode())
+        kept.flush()
+
+    reserved = kept.recall("run")
+    folder = RunFolder.take(Path(reserved.decode())) if reserved else None
+    return folder or RunFolder.make(exports, topic, run, job=job, reserve=reserve)
 
 
 def utc_stamp() -> str:

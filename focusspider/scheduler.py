@@ -20,30 +20,32 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
+from scrapy.utils.defer import deferred_from_coro
 
 from focusspider import onemessage, stats
+from focusspider.admission import Admission
 from focusspider.checkpoint import Checkpoints, Saved
 from focusspider.config import FocusConfig
+from focusspider.crawlfrontier import fleet_of, frontier_of
 from focusspider.engine import (
     Waker,
     in_progress,
     scheduler_of,
     slot_defaults,
-    stop,
     wake,
     warn_of_unused,
 )
 from focusspider.frontier import Entry, Outcome
 from focusspider.frontier.guarded import GuardedFrontier
-from focusspider.frontier.opening import memory_frontier, open_job
 from focusspider.identity import Identity
 from focusspider.leases import Leases
 from focusspider.payload import RequestWriter, ScoredLink, in_words, pack, read
 from focusspider.politeness import Politeness
-from focusspider.priority import HELD, around_scores, request_priority
+from focusspider.priority import HELD, around_scores
+from focusspider.pump import Pump
 from focusspider.scope import Scope
 from focusspider.session import META, Session
-from focusspider.urls import Fingerprinter, RefusedURLError, host_of, resolve
+from focusspider.urls import Fingerprinter, host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,8 +53,11 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
+    from twisted.internet.defer import Deferred
 
+    from focusspider.fleet import Fleet
     from focusspider.frontier import Frontier
+    from focusspider.session import Visit
 
 __all__ = ["FocusScheduler", "ScoredLink"]
 
@@ -75,6 +80,8 @@ class FocusScheduler(BaseScheduler):
         of a focused crawl, whose budget of pages is kept; None: there is no budget
     explain
         log each request that is leased, with the parts of its score
+    fleet
+        this worker among those that share the frontier; None: it shares it with nobody
     """
 
     def __init__(
@@ -87,11 +94,16 @@ class FocusScheduler(BaseScheduler):
         crawler: Crawler,
         session: Session | None = None,
         explain: bool = False,
+        fleet: Fleet | None = None,
     ) -> None:
         self.frontier = frontier
+        self._fleet = fleet
+        self._pump: Pump | None = None
         self.politeness = politeness
         self.scope = scope
         self._identity = Identity(fingerprinter)
+        url_length = crawler.settings.getint("URLLENGTH_LIMIT")
+        self._admission = Admission(scope, session, max_url_length=url_length)
         self.session = session
         self._crawler = crawler
         self._explain = explain
@@ -117,7 +129,8 @@ class FocusScheduler(BaseScheduler):
         assert crawler.request_fingerprinter is not None
         downloader = crawler.engine.downloader
         topic = session.topic if session else None
-        frontier = _frontier(crawler, config, session)
+        fleet = fleet_of(crawler, config, session)
+        frontier = fleet.frontier if fleet else frontier_of(crawler, config, session)
         saved = Saved.of(frontier, topic) if isinstance(frontier, GuardedFrontier) else None
         scheduler = cls(
             frontier=frontier,
@@ -130,6 +143,7 @@ class FocusScheduler(BaseScheduler):
             scope=Scope(
                 sites=topic.sites if topic else None,
                 limits=topic.limits if topic else None,
+                counts_hosts=fleet is None,  # else Redis does
                 allowed_domains=getattr(crawler.spider, "allowed_domains", None) or (),
                 max_depth=settings.getint("DEPTH_LIMIT"),
                 max_segment_repeats=config.max_segment_repeats,
@@ -139,6 +153,7 @@ class FocusScheduler(BaseScheduler):
             crawler=crawler,
             session=session,
             explain=config.explain,
+            fleet=fleet,
         )
         if saved is not None:
             scheduler.scope.restore(saved.session["scope"])
@@ -155,13 +170,17 @@ class FocusScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         """Listen to what the downloader and the engine say of our requests."""
         self._spider = spider
+        if self._fleet is not None:
+            self._writer = RequestWriter(spider, self._stats, parent=self._fleet.outward)
+            self._pump = Pump.of(self._fleet, self._crawler, self)
+            self._pump.start()
         if isinstance(self.frontier, GuardedFrontier):
             self._writer = RequestWriter(spider, self._stats)
             self._checkpoints = Checkpoints(
                 self.frontier,
                 session=self.session,
                 scope=self.scope,
-                settle=self._settle_finished,
+                settle=self.settle_finished,
             )
             self._checkpoints.start()
         connect = self._crawler.signals.connect
@@ -170,16 +189,26 @@ class FocusScheduler(BaseScheduler):
         connect(self._leases.answered, signals.response_received)
         connect(self._idle, signals.spider_idle)
 
-    def close(self, reason: str) -> None:
+    def close(self, reason: str) -> Deferred[None] | None:
         """Settle what is finished, and count what is left."""
         self.closed = True
         self._waker.cancel()
-        self._settle_finished()
+        if self._pump is not None:
+            return deferred_from_coro(self._leave(self._pump, reason))
+        self.settle_finished()
         if self._checkpoints is not None:
             self._checkpoints.stop()
+        self._count_left()
+        self.frontier.close(reason)
+        return None
+
+    async def _leave(self, pump: Pump, reason: str) -> None:
+        await pump.stop(reason)
+        self._count_left()
+
+    def _count_left(self) -> None:
         for key, value in self.frontier.counts.by_stat().items():
             self._stats.set_value(key, value)
-        self.frontier.close(reason)
 
     @property
     def _stats(self) -> StatsCollector:
@@ -191,6 +220,8 @@ class FocusScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Return whether anything waits that is not held and that the budget still allows."""
+        if self._pump is not None:
+            return self._pump.goes_on and self._budget() != 0  # others may find more
         if not self.frontier.counts.waiting or self._budget() == 0:
             return False
         return not self._holds() or bool((self.frontier.view.priorities != HELD).any())
@@ -220,22 +251,19 @@ class FocusScheduler(BaseScheduler):
             self._leases.again(self._entry(fingerprint, host, request))
             self._stats.inc_value(stats.FRONTIER_RETRIED)
             return True
-        reason = self._refusal(request)
+        reason = self._admission.refuses(request)
         if reason:
             stats.count_reason(self._stats, stats.REQUEST_REFUSED, reason)
             return False
-        if request.dont_filter:
+        if request.dont_filter and not (self._fleet and request.meta.get("is_start_request")):
             # the number grows with each request, also over restarts
-            fingerprint = self._identity.set_apart(request, sum(self.frontier.counts))
-        if self.frontier.push([self._entry(fingerprint, host, request)]):
+            number = self._fleet.next_apart() if self._fleet else sum(self.frontier.counts)
+            fingerprint = self._identity.set_apart(request, number)
+        if self._push([self._entry(fingerprint, host, request)]):
             self._stats.inc_value(stats.REQUEST_SCHEDULED)
             return True
-        known = (
-            stats.FRONTIER_REDIRECT_KNOWN
-            if "redirect_urls" in request.meta
-            else stats.REQUEST_KNOWN
-        )
-        self._stats.inc_value(known)
+        redirected = "redirect_urls" in request.meta
+        self._stats.inc_value(stats.FRONTIER_REDIRECT_KNOWN if redirected else stats.REQUEST_KNOWN)
         return False
 
     def push_links(
@@ -252,6 +280,7 @@ class FocusScheduler(BaseScheduler):
         ``state`` what they inherit from it.
         """
         entries = []
+        origin = self._fleet.outward(parent) if self._fleet else parent
         refused: Counter[str] = Counter()
         found = 0
         for link in links:
@@ -262,9 +291,9 @@ class FocusScheduler(BaseScheduler):
                 refused[reason] += 1
                 continue
             fingerprint = self._identity.of_url(link.url)
-            payload = pack(link, depth, parent, state)
+            payload = pack(link, depth, origin, state)
             entries.append(Entry(fingerprint, host, link.priority, payload))
-        pushed = self.frontier.push(entries)
+        pushed = self._push(entries)
         for reason, count in refused.items():
             stats.count_reason(self._stats, stats.LINK_REFUSED, reason, count)
         self._stats.inc_value(stats.LINK_FOUND, found)
@@ -275,8 +304,13 @@ class FocusScheduler(BaseScheduler):
             wake(self._crawler.engine)
         return pushed
 
+    def _push(self, entries: list[Entry]) -> int:
+        if self._pump is not None:
+            self._pump.said()
+        return self.frontier.push(entries)
+
     def _entry(self, fingerprint: bytes, host: str, request: Request) -> Entry:
-        priority = self._priority(request)  # which may note itself in the request
+        priority = self._admission.priority(request)  # which may note itself in the request
         payload = self._writer.payload(request) if self._writer else request
         return Entry(fingerprint, host, priority, payload)
 
@@ -294,36 +328,13 @@ class FocusScheduler(BaseScheduler):
             place = around_scores(request.priority)
             request.meta[META] = {**(request.meta.get(META) or {}), "place": place}
 
-    def _refusal(self, request: Request) -> str | None:
-        """Return why a request is outside the crawl; ``dont_filter`` is as Scrapy has it."""
-        if request.dont_filter:
-            return None
-        if self.session is not None and "redirect_urls" in request.meta:
-            try:  # Scrapy's checks of URLs are those of links
-                resolve("", request.url, self._crawler.settings.getint("URLLENGTH_LIMIT"))
-            except RefusedURLError as error:
-                return error.reason
-        return self.scope.refuses_request(
-            request.url,
-            host_of(request.url),
-            int(request.meta.get("depth", 0)),
-            is_link="priority" in (request.meta.get(META) or {}),
-        )
-
-    def _priority(self, request: Request) -> int:
-        focus = request.meta.get(META) or {}
-        place = focus.get("place", focus.get("priority"))
-        if place is None and self.session is None:
-            return request_priority(request.priority)
-        if place is None:  # of the spider's start, or an errback's; a retry keeps it
-            place = around_scores(request.priority)
-            request.meta[META] = {**focus, "place": place}
-        return int(place)
-
     # -- to the downloader -----------------------------------------------------------
 
-    def brought_page(self, request: Request | None) -> None:
+    def brought_page(self, request: Request | None, visit: Visit) -> None:
         """Note that the response to a request is a page of the crawl."""
+        fingerprint = self._leases.fingerprint(request)
+        if self._fleet is not None and fingerprint is not None:
+            self._fleet.brought(fingerprint, visit)
         self._leases.brought_page(request)
 
     def is_early(self, request: Request) -> bool:
@@ -332,7 +343,7 @@ class FocusScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """Return the best request that can start now, or None."""
-        self._settle_finished()
+        self.settle_finished()
         if self.session is not None and not self.session.begun:
             return None  # the targets come first, and nothing can be judged without them
         if self._serial and self._leases:
@@ -349,6 +360,8 @@ class FocusScheduler(BaseScheduler):
             full = self.scope.host_full(entry.host)
             request = None if full else read(entry, self._spider, self._stats)
             if request is not None:
+                if self._fleet is not None and isinstance(entry.payload, bytes):
+                    self._fleet.arrived(request.meta.get(META) or {})
                 self._leases.add(entry, request)
                 if self._explain:
                     logger.debug("Leased %s: %s", request, in_words(entry, request))
@@ -361,11 +374,16 @@ class FocusScheduler(BaseScheduler):
 
     def _wake_when_due(self) -> None:
         """Have the engine ask again when the first host that had to wait is due."""
-        seconds = self.politeness.next_due() if self.frontier.counts.waiting else None
+        if self._pump is not None:
+            self._pump.said()
+        elif not self.frontier.counts.waiting:
+            return
+        seconds = self.politeness.next_due()
         if seconds is not None:  # a host whose slot is full wakes the engine by its response
             self._waker.wake_in(seconds)
 
-    def _settle_finished(self) -> None:
+    def settle_finished(self) -> None:
+        """Settle the requests that the engine is done with."""
         if self._leases:
             assert self._crawler.engine is not None
             self._leases.settle(in_progress(self._crawler.engine))
@@ -373,23 +391,9 @@ class FocusScheduler(BaseScheduler):
     def _idle(self) -> None:
         """Give the reason where the crawl stops for one of ours."""
         reason = self.session.stop_reason() if self.session is not None else None
+        if reason is None and self._fleet is not None:
+            reason = self._fleet.over or None
         if reason is None and self._holds() and self.frontier.counts.waiting:
             reason = "strategy_done"
         if reason:
             raise CloseSpider(reason)
-
-
-def _frontier(crawler: Crawler, config: FocusConfig, session: Session | None) -> Frontier:
-    """Return the frontier of a job directory, which a session has opened, or one in memory."""
-    jobdir = crawler.settings["JOBDIR"]
-    if not jobdir:
-        return memory_frontier(config)
-    opened = session.job if session is not None else None
-
-    def failed(error: Exception) -> None:
-        logger.error("The crawl stops: %s", error)
-        stop(crawler, "frontier_error")
-
-    assert crawler.spider is not None
-    job = opened or open_job(jobdir, config, spider=crawler.spider.name)
-    return GuardedFrontier(job, failed)

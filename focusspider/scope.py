@@ -26,6 +26,8 @@ class Scope:
         Scrapy's ``DEPTH_LIMIT``, 0 for none; the stricter of it and the topic's counts
     stored
         URLs that a replay holds, where others are refused (``FOCUS_REPLAY_MISSING``)
+    counts_hosts
+        whether the limit of hosts is held here, and not where the frontier is
     max_segment_repeats
         how often one segment may stand in a URL's path before it is taken for a trap
     """
@@ -39,12 +41,13 @@ class Scope:
         max_depth: int = 0,
         max_segment_repeats: int = 0,
         stored: Container[str] | None = None,
+        counts_hosts: bool = True,
     ) -> None:
         self._sites = sites
         self._stored = stored
         depths = [d for d in (max_depth, limits.depth if limits else None) if d]
         self._max_depth = min(depths) if depths else None
-        self._max_hosts = limits.hosts if limits else None
+        self._max_hosts = limits.hosts if limits and counts_hosts else None
         self._max_pages_per_host = limits.pages_per_host if limits else None
         self._max_segment_repeats = max_segment_repeats
         self._domains = tuple(domain.lower().lstrip(".") for domain in allowed_domains)
@@ -108,6 +111,11 @@ class Scope:
         """Give back a page that a host was asked for and did not bring."""
         if self._max_pages_per_host is not None:
             self._asked[host] -= 1
+
+    def met(self, host: str, pages: int) -> None:
+        """Take in how many pages a host has brought, here or to another worker."""
+        if self._max_pages_per_host is not None:
+            self._pages[host] = max(self._pages.get(host, 0), pages)
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps of the limits, JSON-safe."""

@@ -22,7 +22,7 @@ from focusspider.relevance import topic_relevance
 from focusspider.relevance.base import Judgement
 from focusspider.remotemodel import with_fetched_model
 from focusspider.resources import located
-from focusspider.runfolder import RunFolder
+from focusspider.runfolder import RunFolder, make_once
 from focusspider.runreport import run_report
 from focusspider.strategies import build_strategy
 from focusspider.targets import Targets
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from focusspider.config import FocusConfig
+    from focusspider.fleet import Fleet
     from focusspider.frontier.sqlite import SqliteFrontier
     from focusspider.page import Page
     from focusspider.strategies.base import LinkScores
@@ -106,6 +107,8 @@ class Session:
         what its strategy had learnt
     job
         the frontier of a job directory, which keeps where the run's folder is
+    fleet
+        this worker among those that crawl together, if they do
     """
 
     def __init__(
@@ -118,6 +121,7 @@ class Session:
         saved: Mapping[str, Any] | None = None,
         memory: Mapping[str, NDArray[Any]] | None = None,
         job: SqliteFrontier | None = None,
+        fleet: Fleet | None = None,
     ) -> None:
         self.topic = topic
         self.config = config
@@ -160,12 +164,19 @@ class Session:
         self._counted: Mapping[str, Any] = {}  # before an interruption
         self.started = datetime.now(UTC)
         self.job = job
+        self.fleet = fleet
+        self.elsewhere = 0  # pages that others have had: earlier processes, other workers
         self.stored: Container[str] | None = None  # all that may be asked for; None: the web
         self.folder: RunFolder | None = None
         if saved is not None:
             self._restore(saved)
         elif config.run_folder:
-            self.folder = self._make_folder(scrapyd_job)
+            folder = (config.exports_dir, topic.name, config.run)
+            self.folder = (
+                fleet.folder(*folder[:2])
+                if fleet is not None
+                else make_once(*folder, job=scrapyd_job, kept=job)
+            )
         if self.folder is not None:
             self.folder.write_run(run_report(self, stop_reason=None))
 
@@ -198,7 +209,7 @@ class Session:
     def remaining(self) -> int | None:
         """How many pages the budget still has; None: no bound."""
         pages = self.topic.limits.pages
-        return None if pages is None else max(0, pages - self.fetched)
+        return None if pages is None else max(0, pages - self.fetched - self.elsewhere)
 
     @property
     def fetched(self) -> int:
@@ -338,7 +349,10 @@ class Session:
         counts = self.stats.get_stats()
         # an error in the spider has been logged, and is Scrapy's reason
         if not (
-            self.fetched or counts.get("item_scraped_count") or "spider_exceptions/count" in counts
+            self.fetched
+            or self.elsewhere
+            or counts.get("item_scraped_count")
+            or "spider_exceptions/count" in counts
         ):
             logger.error("No page could be fetched: %s", self.failures.in_words(counts))
             return "no_page"
@@ -355,20 +369,6 @@ class Session:
             "started": self.started.isoformat(),
             "stats": {k: v for k, v in self.counts.items() if k.startswith("focus/")},
         }
-
-    def _make_folder(self, scrapyd_job: str | None) -> RunFolder:
-        """Make the run's folder, once, however early and often the crawl is killed."""
-        where, job = (self.config.exports_dir, self.topic.name, self.config.run), self.job
-        if job is None:
-            return RunFolder.make(*where, job=scrapyd_job)
-
-        def reserve(path: Path) -> None:
-            job.remember("run", str(path.absolute()).encode())
-            job.flush()
-
-        reserved = job.recall("run")
-        folder = RunFolder.take(Path(reserved.decode())) if reserved else None
-        return folder or RunFolder.make(*where, job=scrapyd_job, reserve=reserve)
 
     def _restore(self, saved: Mapping[str, Any]) -> None:
         """Go on with an interrupted crawl, in its folder."""

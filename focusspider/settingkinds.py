@@ -19,6 +19,7 @@ __all__ = [
     "NAMES",
     "PATH",
     "PORTS",
+    "REDIS_URL",
     "SECRET",
     "SHARE",
     "TABLE",
@@ -48,10 +49,14 @@ def is_folder_name(name: str) -> bool:
 
 
 class Kind(NamedTuple):
-    """What a setting may hold: ``parse`` raises ValueError where it is not ``expects``."""
+    """What a setting may hold: ``parse`` raises ValueError where it is not ``expects``.
+
+    The value of a ``secret`` one is shown nowhere.
+    """
 
     parse: Callable[[Any], Any]
     expects: str
+    secret: bool = False
 
 
 def whole(least: int) -> Kind:
@@ -125,6 +130,13 @@ def _parse_ports(value: Any) -> tuple[int, int]:
     return first, last
 
 
+def _parse_redis_url(value: Any) -> str:
+    url = _parse_text(value)
+    if url.partition("://")[0] not in {"redis", "rediss", "unix"}:
+        raise ValueError
+    return url
+
+
 def _parse_table(value: Any) -> Mapping[str, Any]:
     if isinstance(value, str):
         value = json.loads(value)
@@ -154,5 +166,8 @@ PORTS = Kind(_parse_ports, "a port, or a range such as 9410-9419; 0: any that is
 FLAG = Kind(_parse_flag, "True or False")
 SHARE = Kind(_parse_share, "a number above 0 and up to 1")
 FOLDER_NAME = Kind(_parse_folder, "a name that a folder can have: letters, digits, - _ . +")
-SECRET = Kind(_parse_text, "a key; it is written nowhere")
+SECRET = Kind(_parse_text, "a key; it is written nowhere", secret=True)
+REDIS_URL = Kind(
+    _parse_redis_url, "redis://HOST:PORT/NUMBER, rediss://… or unix:///PATH", secret=True
+)
 TABLE = Kind(_parse_table, "a dictionary (a JSON object on the command line)")

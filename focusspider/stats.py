@@ -199,6 +199,21 @@ FRONTIER_EVICTED = _stat(
     "Waiting requests that gave way to better ones, at FOCUS_FRONTIER_MAX.",
     "Many, and memory is left: raise FOCUS_FRONTIER_MAX.",
 )
+FLEET_WORKERS = _stat("focus/fleet/workers", "Most workers that have crawled together.")
+FLEET_LOST = _stat(
+    "focus/fleet/lost",
+    "Workers that were gone without a word, and whose requests this worker let wait again.",
+    "Look at their logs: were they killed, or out of memory?",
+)
+FLEET_LATE = _stat(
+    "focus/fleet/late",
+    "Pages of this worker that another was given meanwhile: they were fetched twice.",
+    "It could not be heard for FOCUS_WORKER_TIMEOUT: raise that, or find what held it up.",
+)
+FLEET_AWAY = _stat(
+    "focus/fleet/away",
+    "Times that Redis could not be reached, and was waited for.",
+)
 FRONTIER_UNSERIALIZABLE = _stat(
     "focus/frontier/unserializable",
     "Requests that can be kept in memory only, and are lost when the process dies.",

@@ -19,8 +19,8 @@ ORDER = """
     urls urllist hostile markup outline links tables stopwords text sites topicvalues topic page profile
     linkgraph corpus webgraph models remotemodel relevance strategies training
     frontier failures targets journal facts runfolder wholerun record items runreport session
-    exactjson payload identity engine politeness scope leases checkpoint
-    fleet crawlfrontier pump scheduler scoring
+    exactjson payload identity engine politeness scope admission leases
+    checkpoint fleet crawlfrontier pump scheduler scoring
     reranking middleware robots retryafter render
     pipelines exporters liveview monitor prometheus metricsport spiders replay search report
     inspection evaluation
