@@ -5,12 +5,12 @@ documents of a topic are 20 of its target pages, drawn with a fixed seed; result
 sample documents do not count. The judge is the table of labels.
 
 ``middle`` is the paper's order, from the middle of the list of tokens outwards; ``top`` begins
-with the greatest harmonic mean. ``no counts`` is ``middle`` with an engine that tells no
-totals. ``keywords`` is one query, the keywords of the benchmark's topic of which all are not
-needed: a page has to hold one of them, and as many are looked at as ``middle`` validated.
+with the greatest harmonic mean. ``share`` is ``middle`` with an engine that tells no totals, as
+the command treats it: the share of the sample documents stands for the search weight.
+``tf-idf`` is the same with TF-IDF alone. ``keywords`` makes its queries of the benchmark's
+keywords, which are given, and not of sample documents.
 
-Run it as ``python benchmarks/queries.py``; it takes a minute or two, of which most is to make
-the indexes.
+Run it as ``python benchmarks/queries.py``; the indexes take a minute or two, the rest as much.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ from focusspider.relevance.labels import LabelRelevance
 from focusspider.replay import open_archive
 from focusspider.replay.reading import PageReader
 from focusspider.search.authorities import AuthoritySearch, SearchPlan, Verdict
-from focusspider.search.base import Answer
 from focusspider.search.local import LocalEngine
-from focusspider.search.queries import outwards, tokens_of
+from focusspider.search.queries import Token, outwards, tokens_of
 from focusspider.text import Analyzer
 from focusspider.urls import host_of
 
@@ -41,24 +40,26 @@ if TYPE_CHECKING:
 
     from focusspider.page import Page
     from focusspider.search.authorities import Findings
+    from focusspider.search.base import Answer
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPORA = ROOT.parent / "shared" / "corpora"
 BENCHMARKS = ("wikispeedia", "manuals")
+ARMS = ("middle", "top", "share", "tf-idf", "keywords")
 ANALYZER = Analyzer()
 
 
 class Task(NamedTuple):
-    """A topic on a web: its target pages, and the sample of them."""
+    """A topic on a web: its target pages, a sample of them, and its keywords."""
 
-    benchmark: str
     topic: str
     targets: frozenset[str]
     sample: Sequence[Page]
+    keywords: Sequence[str]
 
 
-def tasks(name: str, samples: int, seed: int) -> Iterator[tuple[LocalEngine, Task]]:
-    """Yield the topics of a benchmark, each with the engine over its archive."""
+def tasks(name: str) -> Iterator[tuple[LocalEngine, list[Task]]]:
+    """Yield the topics of a benchmark, each once a seed, with the engine over its archive."""
     benchmark = load_benchmark(ROOT / "benchmarks" / f"{name}.toml", CORPORA)
     archive = open_archive(list(benchmark.archive))
     reader = PageReader(PageParser(analyzer=ANALYZER))
@@ -72,10 +73,16 @@ def tasks(name: str, samples: int, seed: int) -> Iterator[tuple[LocalEngine, Tas
         done.add(topic)
         judge = LabelRelevance(**{k: v for k, v in relevance.items() if k != "kind"})
         targets = sorted(url for url in archive.urls() if judge.judge_url(url).relevant)
-        chosen = np.random.default_rng(seed).choice(len(targets), samples, replace=False)
-        pages = [reader.read(archive.get(targets[number])) for number in sorted(chosen)]
-        sample = [page for page in pages if page is not None]
-        yield engine, Task(name, topic, frozenset(targets), sample)
+        keywords = list(dict.fromkeys(crawl.arguments["keywords"]))
+        seeds = []
+        for seed in range(arguments.seeds):
+            rng = np.random.default_rng(seed)
+            chosen = rng.choice(len(targets), arguments.samples, replace=False)
+            stored = (archive.get(targets[number]) for number in sorted(chosen))
+            pages = [reader.read(one) for one in stored if one is not None]
+            sample = [page for page in pages if page is not None]
+            seeds.append(Task(topic, frozenset(targets), sample, keywords))
+        yield engine, seeds
 
 
 def search(engine: LocalEngine, task: Task, plan: SearchPlan, *, arm: str) -> Findings:
@@ -84,7 +91,7 @@ def search(engine: LocalEngine, task: Task, plan: SearchPlan, *, arm: str) -> Fi
 
     async def ask(query: str, n: int) -> Answer:
         answer = engine.search(query, n)
-        return answer if arm in ("middle", "top") else answer._replace(total=None)
+        return answer._replace(total=None) if arm in {"share", "tf-idf"} else answer
 
     async def validate(urls: Sequence[str]) -> list[Verdict]:
         return [Verdict(url, url in task.targets) for url in urls]
@@ -92,33 +99,51 @@ def search(engine: LocalEngine, task: Task, plan: SearchPlan, *, arm: str) -> Fi
     tokens = tokens_of(task.sample, ANALYZER, plan.tokens)
     if arm == "tf-idf":
         tokens = [token._replace(share=1.0) for token in tokens]
+    elif arm == "keywords":
+        tokens = [Token(keyword, 1.0) for keyword in task.keywords]
     order = list if arm == "top" else outwards
     asked = AuthoritySearch(plan, ask=ask, validate=validate, skip=known.__contains__, order=order)
     return asyncio.run(asked.run(tokens))
 
 
-def row(task: Task, arm: str, found: Findings) -> list[str]:
-    """Return one line of the table."""
-    rest = task.targets - {page.url for page in task.sample}
-    first = found.asked[0]
-    return [
-        task.benchmark,
-        task.topic,
-        arm,
-        f"{len(rest):,}",
-        f"{found.n_queries:,}",
-        f"{found.validated:,}",
-        f"{len(found.authorities):,}",
-        f"{len({host_of(url) for url in found.authorities})}",
-        f"{len(found.authorities) / len(rest):.2f}",
-        f"{first.query}: {first.accepted} of {first.results}",
-        f"{found.precision:.2f}",
-        f"{len(found.authorities) / max(found.validated, 1):.2f}",
-    ]
+def measures(task: Task, found: Findings) -> tuple[float, ...]:
+    """Return what the table shows of one search."""
+    rest = len(task.targets) - len(task.sample)
+    first = found.asked[0] if found.asked else None
+    return (
+        rest,
+        found.n_queries,
+        found.validated,
+        len(found.authorities),
+        len({host_of(url) for url in found.authorities}),
+        len(found.authorities) / rest,
+        first.accepted / first.results if first and first.results else 0.0,
+        found.precision,
+    )
+
+
+NAMES = (
+    "targets", "queries", "validated", "authorities", "hosts", "recall",
+    "precision of the first query", "precision of the first n",
+)  # fmt: skip
+
+
+def row(first: Sequence[str], values: Sequence[tuple[float, ...]]) -> str:
+    """Return a line of a table: means over searches."""
+    means = [statistics.mean(column) for column in zip(*values, strict=True)]
+    shown = [f"{mean:,.0f}" for mean in means[:5]] + [f"{mean:.2f}" for mean in means[5:]]
+    return "| " + " | ".join([*first, *shown]) + " |"
+
+
+def head(*first: str) -> str:
+    """Return the first two lines of a table."""
+    names = [*first, *NAMES]
+    rule = ["---"] * len(first) + ["---:"] * len(NAMES)
+    return "| " + " | ".join(names) + " |\n| " + " | ".join(rule) + " |"
 
 
 def main() -> None:
-    """Search for every topic, and print a table in Markdown."""
+    """Search for every topic, and print two tables in Markdown."""
     plan = SearchPlan(
         tokens=arguments.tokens,
         length=arguments.length,
@@ -126,32 +151,27 @@ def main() -> None:
         max_iterations=arguments.max_iterations,
         max_queries=arguments.queries,
     )
-    print(
-        "| web | topic | order | targets | queries | validated | authorities | hosts | recall "
-        "| first query | precision of the first n | authorities a validated page |"
-    )
-    print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: |")
-    means: dict[tuple[str, str], list[tuple[float, float, int]]] = {}
+    by_arm: dict[tuple[str, str], list[tuple[float, ...]]] = {}
+    print(head("web", "topic"))
     for name in arguments.benchmarks:
-        for engine, task in tasks(name, arguments.samples, arguments.seed):
-            for arm in arguments.arms:
-                found = search(engine, task, plan, arm=arm)
-                print("| " + " | ".join(row(task, arm, found)) + " |", flush=True)
-                recall = len(found.authorities) / (len(task.targets) - len(task.sample))
-                means.setdefault((name, arm), []).append((found.precision, recall, found.n_queries))
-    print("\n| web | order | precision of the first n | recall | queries |")
-    print("| --- | --- | ---: | ---: | ---: |")
-    for (name, arm), values in means.items():
-        precision, recall, queries = map(statistics.mean, zip(*values, strict=True))
-        print(f"| {name} | {arm} | {precision:.2f} | {recall:.2f} | {queries:.0f} |")
+        for engine, seeds in tasks(name):
+            for task in seeds:
+                for arm in arguments.arms:
+                    measured = measures(task, search(engine, task, plan, arm=arm))
+                    by_arm.setdefault((name, arm), []).append(measured)
+            last = by_arm[name, arguments.arms[0]][-len(seeds) :]
+            print(row([name, seeds[0].topic], last), flush=True)
+    print("\n" + head("web", "order"))
+    for (name, arm), values in by_arm.items():
+        print(row([name, arm], values))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--benchmarks", nargs="+", default=BENCHMARKS)
-    parser.add_argument("--arms", nargs="+", default=["middle", "top", "no counts"])
+    parser.add_argument("--arms", nargs="+", default=ARMS, help="the first is shown by topic")
     parser.add_argument("--samples", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--tokens", type=int, default=20)
     parser.add_argument("--length", type=int, default=3)
     parser.add_argument("--first", type=int, default=10)
