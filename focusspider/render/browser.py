@@ -16,7 +16,8 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from focusspider.errors import FocusError, SettingError
-from focusspider.render.guard import Guard
+from focusspider.render.guard import Guard, is_local
+from focusspider.render.policy import RenderPolicy
 from focusspider.render.probing import Probed, Prober, ask, loaded
 from focusspider.webgraph.chromium import find_chromium, launch_options
 
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from focusspider.render.policy import RenderPolicy
-
 __all__ = ["Browser", "RenderError", "Rendered", "check_browser"]
 
 logger = logging.getLogger(__name__)
 
+_START = 60.0  # seconds that the browser may take to start
 _GRACE = 5.0  # seconds beside those of the policy, and to close a page
 _HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 #: Rendered before anything is asked of the web, to see that the browser works.
@@ -131,14 +131,14 @@ class Browser:
         """How many pages are open."""
         return sum(not page.is_closed() for page in self._open)
 
-    async def try_out(self, policy: RenderPolicy) -> None:
+    async def try_out(self) -> None:
         """Start the browser. Raises RenderError where it does not render."""
 
         async def nothing(_: str) -> bool:
             return False
 
-        request = Request(_TRIAL.url)
-        await self.render(request, _TRIAL, replace(policy, actions=0), allowed=nothing, fetch=None)
+        patient = RenderPolicy(mode="always", seconds=_START, actions=0)
+        await self.render(Request(_TRIAL.url), _TRIAL, patient, allowed=nothing, fetch=None)
 
     async def render(
         self,
@@ -230,6 +230,8 @@ class Browser:
                 "DOWNLOAD_VERIFY_CERTIFICATES"
             ),
         }
+        if is_local(document.url):  # Chromium asks the person, but a local page may ask its peers
+            options["permissions"] = ["local-network-access"]
         if agent:
             options["user_agent"] = agent.decode("latin-1")
         return Request(

@@ -132,7 +132,7 @@ class Renderer:
         async with self._trial:
             if self._works is None:
                 try:
-                    await self._browser.try_out(self._policy)
+                    await self._browser.try_out()
                 except RenderError as error:
                     logger.error("The crawl stops: the browser does not work: %s", error)
                     stop(self._crawler, "render_error")
