@@ -78,6 +78,7 @@ class Command(FocusCommand):
         """Search, write the list, and say how it went."""
         # here, since every call of scrapy loads every command
         from focusspider.commands.searchsummary import is_list, summary
+        from focusspider.resources import is_packaged
         from focusspider.topic import Topic
 
         assert self.settings is not None
@@ -85,6 +86,10 @@ class Command(FocusCommand):
         config = FocusConfig.from_settings(self.settings)
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
         out = Path(opts.out) if opts.out else config.models_dir / topic.name / _LIST
+        if is_packaged(out):
+            raise SettingError(
+                f"{out} is in a package, where no list can be written: name a file with --out"
+            )
         part = out.with_name(f"{out.name}.part")
         answers = part / "answers.jsonl"
         if out.exists() and not is_list(out):

@@ -79,4 +79,6 @@ def _check_backend(backend: str) -> None:
     known = ["auto", *sorted(ENGINES["text"])]
     for name in str(backend).split(","):
         if name.strip() not in known:
-            raise UnknownNameError("backend of ddgs", name.strip(), known)
+            raise UnknownNameError(
+                "backend of ddgs", name.strip(), known, where="FOCUS_SEARCH_PARAMS"
+            )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from focusspider.errors import SettingError
 from focusspider.replay.spec import archive_identity, open_archive
+from focusspider.resources import is_packaged
 from focusspider.search.base import Answer, Hit
 from focusspider.search.index import build_index, explained, open_index
 
@@ -52,6 +53,11 @@ class LocalEngine:
             raise SettingError(
                 "the search engine local searches a stored web: set FOCUS_REPLAY "
                 "(-s FOCUS_REPLAY=sample), or FOCUS_SEARCH_ENGINE to another engine"
+            )
+        if is_packaged(models_dir):
+            raise SettingError(
+                f"FOCUS_MODELS_DIR = {str(models_dir)!r} is in a package, where no search index "
+                "can be written: set it to a folder"
             )
         identity = archive_identity(replay)
         self.path = models_dir / _FOLDER / f"{identity[:32]}.sqlite"
