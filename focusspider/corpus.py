@@ -17,6 +17,7 @@ import numpy as np
 
 from focusspider.errors import CorpusError
 from focusspider.growing import GrowingArray
+from focusspider.resources import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -264,7 +265,7 @@ def corpus_path(
         return None
     if not isinstance(corpus, str | os.PathLike) or not str(corpus):
         raise ValueError(f"corpus must be a path, got {corpus!r}")
-    path = Path(base_dir or ".", corpus)
+    path = located(corpus, base_dir)
     if not path.exists():
         raise ValueError(
             f"corpus: there is no {path}; give a folder of HTML files and texts (.html, .txt), or "

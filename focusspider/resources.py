@@ -37,15 +37,17 @@ def is_packaged(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).startswith(PREFIX)
 
 
-def located(path: str | os.PathLike[str]) -> Path:
-    """Return where a file or folder can be read: any path but one in a package is that itself.
+def located(path: str | os.PathLike[str], base_dir: str | os.PathLike[str] | None = None) -> Path:
+    """Return where a file or folder can be read.
+
+    A path that is not in a package is relative to ``base_dir``; None is the working directory.
 
     What is not in the package is a path that does not exist, as elsewhere. A folder of an egg
     is copied whole. Raises :class:`~focusspider.errors.ResourceError` where there is no such
     package, or the path leads out of it.
     """
     if not is_packaged(path):
-        return Path(path)
+        return Path(base_dir or ".", path)
     name, _, inner = os.fspath(path).removeprefix(PREFIX).partition("/")
     parts = PurePosixPath(inner).parts
     if not all(part.isidentifier() for part in name.split(".")) or {"/", ".."} & {*parts}:

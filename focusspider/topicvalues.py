@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from focusspider.errors import TopicError, UnknownNameError, UrlListError, nearest
-from focusspider.resources import shown as file_shown
+from focusspider.resources import is_packaged, located
 from focusspider.sites import check_entry
 from focusspider.text import Analyzer
 from focusspider.urllist import listed_urls
@@ -248,14 +248,14 @@ class TopicValues:
             if (listed := self._listed("targets", target)) is not None:
                 targets += listed
                 continue
-            if _SCHEME.match(target):
-                problem = url_problem(target)
+            if _SCHEME.match(target) and not is_packaged(target):
+                problem, found = url_problem(target), target
             else:
-                path = (self.folder / target).absolute()
-                problem = _file_problem(path)
+                path = located(target, self.folder).absolute()
+                problem, found = _file_problem(path), str(path)
             if problem:
                 raise self.entry_error("targets", target, problem)
-            targets.append(target if _SCHEME.match(target) else str(path))
+            targets.append(found)
         return tuple(dict.fromkeys(targets))
 
     def _listed(self, key: str, entry: str) -> tuple[str, ...] | None:
@@ -334,8 +334,7 @@ def _file_problem(path: Path) -> str | None:
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except FileNotFoundError:
-        name = file_shown(path)
-        return f"is no file ({name} does not exist), and a URL starts with http:// or https://"
+        return f"is no file ({path} does not exist), and a URL starts with http:// or https://"
     except (OSError, ValueError) as error:
         return f"cannot be read: {getattr(error, 'strerror', None) or error}"
     if not head.strip():

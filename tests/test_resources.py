@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from focusspider.errors import ResourceError
+from focusspider.errors import ResourceError, TopicError
 from focusspider.resources import located, readable, shown
 from focusspider.topic import Topic
 
@@ -79,6 +79,18 @@ def test_topics(name: str, packages: tuple[Path, Path]) -> None:
         assert told["targets"] == ["package:zipped/topics/pages/one.html"]
     else:
         assert told["targets"] == [str(packages[0] / "loose/topics/pages/one.html")]
+
+
+def test_what_a_topic_names_may_be_in_a_package_too(packages: tuple[Path, Path]) -> None:
+    """For topics that have no file: inline ones, and those of a spider's class."""
+    page = "package:zipped/topics/pages/one.html"
+    topic = Topic.from_table({"seeds": ["https://example.org/"], "targets": [page]})
+    assert topic.target_files[0].read_text() == "<p>a clock"
+    assert topic.to_dict()["targets"] == [page]
+    assert located(page, "anywhere") == topic.target_files[0]
+    assert located("pages/one.html", packages[0]) == packages[0] / "pages/one.html"
+    with pytest.raises(TopicError, match="is no file"):
+        Topic.from_table({"seeds": ["https://example.org/"], "targets": [f"{page}x"]})
 
 
 @pytest.mark.parametrize(

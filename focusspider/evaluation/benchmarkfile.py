@@ -17,6 +17,7 @@ from focusspider.evaluation.benchmark import BASELINE, Benchmark, CrawlSpec, Str
 from focusspider.evaluation.testbed import TestbedSpec
 from focusspider.evaluation.texts import TEXTS_KEYS
 from focusspider.replay.spec import SAMPLE
+from focusspider.resources import located
 from focusspider.sites import Sites
 from focusspider.strategies import build_strategy
 from focusspider.topic import Topic
@@ -313,6 +314,6 @@ def _spider_arguments(topic: Topic) -> dict[str, Any]:
     }
     relevance = {key: value for key, value in table["relevance"].items() if value is not None}
     if isinstance(relevance.get("file"), str):  # the arguments have no file to be relative to
-        relevance["file"] = str(Path(topic.base_dir, relevance["file"]).absolute())
+        relevance["file"] = str(located(relevance["file"], topic.base_dir).absolute())
     arguments |= {key: value for key, value in table["sites"].items() if value}
     return arguments | {"relevance": relevance}

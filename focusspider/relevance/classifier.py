@@ -13,6 +13,7 @@ from focusspider.models.page_classifier import ALGORITHMS, PageClassifier, PageW
 from focusspider.registry import check_choice, check_share
 from focusspider.relevance.base import Judgement
 from focusspider.relevance.negatives import negative_files, read_negatives
+from focusspider.resources import located
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ class ClassifierRelevance:
 
     def _model_path(self) -> Path | None:
         if self.model is not None:
-            path = Path(self.base_dir or ".", self.model)
+            path = located(self.model, self.base_dir)
             if not path.exists():
                 raise ValueError(
                     f"model: there is no {path}; train it with 'scrapy focus-train TOPIC "

@@ -6,7 +6,6 @@ import csv
 import logging
 import os
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from w3lib.url import canonicalize_url
@@ -14,10 +13,12 @@ from w3lib.url import canonicalize_url
 from focusspider.errors import TopicError, nearest
 from focusspider.registry import check_choice, check_texts
 from focusspider.relevance.base import Judgement
+from focusspider.resources import located
 from focusspider.urls import RefusedURLError, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from focusspider.page import Page
     from focusspider.profile import TopicProfile
@@ -73,7 +74,7 @@ class LabelRelevance:
         self.match = match
         self.base_dir = base_dir
         self._wanted = (label,) if isinstance(label, str) else tuple(label)
-        path = Path(base_dir or ".", file)
+        path = located(file, base_dir)
         self._labels = _read(path)
         self._known = {label for labels in self._labels.values() for label in labels}
         for one in self._wanted:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from focusspider.errors import NotAPageError
 from focusspider.page import PageParser
 from focusspider.registry import check_texts
+from focusspider.resources import located
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from focusspider.page import Page
     from focusspider.text import Analyzer
@@ -32,7 +33,7 @@ def negative_files(
     if isinstance(negatives, str) and negatives.strip():
         negatives = [negatives]
     check_texts("negatives", negatives)
-    return tuple(path for name in negatives for path in _files(name, Path(base_dir or ".", name)))
+    return tuple(path for name in negatives for path in _files(name, located(name, base_dir)))
 
 
 def _files(name: str, path: Path) -> list[Path]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from focusspider.errors import ModelFileError
 from focusspider.models.modelfile import read_model
+from focusspider.resources import located
 from focusspider.strategies.base import BaseStrategy
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def learnt_model(
             f"it learns before a crawl, and needs the parameter 'model': the file that "
             f"'scrapy focus-train TOPIC --strategy {kind}' wrote"
         )
-    path = Path(models_dir or ".", f"{kind}.npz") if model is None else Path(base_dir or ".", model)
+    path = Path(models_dir or ".", f"{kind}.npz") if model is None else located(model, base_dir)
     if not path.exists():
         raise ModelFileError(
             f"strategy {kind!r} learns before a crawl, and there is no {path}; train it with "
