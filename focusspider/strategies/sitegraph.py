@@ -51,15 +51,20 @@ class SiteGraph:
         Damping factor of PageRank, in [0, 1).
     min_authorities
         Number of authorities that a page must link to to be a hub.
+    hub_share
+        Share of the largest hub weight that it must have.
     max_iter
         Most iterations of PageRank and HITS each time; PageRank goes on from the weights
         before.
     """
 
-    def __init__(self, *, variant: str, c: float, min_authorities: int, max_iter: int) -> None:
+    def __init__(
+        self, *, variant: str, c: float, min_authorities: int, hub_share: float, max_iter: int
+    ) -> None:
         self.variant = variant
         self.c = c
         self.min_authorities = min_authorities
+        self.hub_share = hub_share
         self.max_iter = max_iter
         self.links = LinkGraph()
         self.authorities: dict[int, None] = {}  # nodes, in the order of fetching
@@ -100,7 +105,7 @@ class SiteGraph:
     def find_hubs(self) -> int:
         """Weigh the pages as hubs anew, and return how many are hubs that were none before.
 
-        A hub is a page that is no authority and links to enough of them.
+        A hub is a page that is no authority, links to enough of them and weighs enough.
         """
         graph = self.links
         if self._searched == graph.n_fetched or not self.authorities:
@@ -115,8 +120,8 @@ class SiteGraph:
         linked = graph.csr() @ start  # (n_fetched,)
         nodes = graph.fetched[linked >= self.min_authorities]
         before = len(self.hubs)
-        for node in nodes[weights[nodes] > 0].tolist():
-            self.hubs.setdefault(node)
+        least = max(self.hub_share * float(weights.max(initial=0)), np.finfo(np.float64).tiny)
+        self.hubs |= dict.fromkeys(nodes[weights[nodes] >= least].tolist())
         return len(self.hubs) - before
 
     def _weigh(self) -> NDArray[np.float64]:

@@ -70,10 +70,13 @@ class SiteWalk:
 
     Shchekotykhin, Jannach and Friedrich, figure 3. A walk begins at a random authority, and
     goes on to the node of highest weight that the page links to, ties at random; with the
-    probability ``restart`` it ends after a step, hubs are looked for, and another begins. A
-    page that is known costs no request. A walk passes a page once, and does not go to a known
-    authority, whose weight would hold it for ever. As long as a site has no authority, walks
-    begin at any page of it.
+    probability ``restart`` it ends after a step, hubs are looked for, and another begins. As
+    long as a site has no authority, walks begin at any page of it.
+
+    A page that is known costs no request, and known pages weigh most. So that walks get to new
+    ones, they pass a known page once at most, only where it links to something that is not
+    fetched yet, and only where it is a hub, or nothing else is to be followed; and no known
+    authority.
 
     After ``max_iterations`` walks in a row without a new hub, all that stands in a sub-tree
     of a hub with links to known authorities is fetched. Among it there may be new authorities
@@ -89,6 +92,7 @@ class SiteWalk:
         *,
         restart: float,
         max_iterations: int,
+        early: bool,
         stop: bool,
         random_state: np.random.Generator,
     ) -> None:
@@ -96,6 +100,7 @@ class SiteWalk:
         self.graph = graph
         self.restart = restart
         self.max_iterations = max_iterations
+        self.early = early
         self.stop = stop
         self.phase = Phase.WALK
         self.iterations = 0
@@ -105,6 +110,7 @@ class SiteWalk:
         self._at = ABSENT
         self._passed: set[int] = set()
         self._next = ABSENT
+        self._open: NDArray[np.bool_] | None = None  # see _open_now
         self._quiet = 0  # walks since the last new hub
         self._known = 0  # pages when the next step was decided
         self._begun = 0  # pages when the last round of walks began
@@ -137,16 +143,16 @@ class SiteWalk:
 
         All else of the site waits.
         """
-        if self.phase is Phase.HARVEST:
-            wanted = self._still_wanted(asked)
-            if wanted:
-                return wanted
-        if self.phase is Phase.WALK:
-            node = self._walk(asked)
-            if node != ABSENT:
-                return {node: 0.25 / (1 + self.graph.links.n_fetched)}
-            self._begin_harvest()
-            return self.advance(asked)
+        while self.phase is not Phase.OVER:
+            if self.phase is Phase.HARVEST:
+                wanted = self._still_wanted(asked)
+                if wanted:
+                    return wanted
+            else:
+                node = self._walk(asked)
+                if node != ABSENT:
+                    return {node: 0.25 / (1 + self.graph.links.n_fetched)}
+                self.phase, self._wanted = Phase.HARVEST, self._listed()
         return {}
 
     # -- the walk --------------------------------------------------------------------
@@ -185,13 +191,25 @@ class SiteWalk:
         if self._at == ABSENT:
             return ABSENT
         nodes = graph.onward(self._at)
-        nodes = nodes[~self._skipped_now()[nodes]]
+        nodes = nodes[(self._open_now() & ~self._skipped_now())[nodes]]
         nodes = nodes[~np.isin(nodes, list(self._passed))]
+        promising = (graph.links.rows[nodes] == ABSENT) | np.isin(nodes, list(graph.hubs))
+        if promising.any():
+            nodes = nodes[promising]
         if not len(nodes):
             return ABSENT
         weights = graph.weights[nodes]
         best = nodes[weights >= weights.max() * (1 - _SAME)]
         return int(best[self._random.integers(len(best))])
+
+    def _open_now(self) -> NDArray[np.bool_]:
+        """Return which nodes may be fetched, or link to one that may, (n_nodes,)."""
+        if self._open is None:
+            graph = self.graph.links
+            left = self._left()
+            self._open = left.copy()
+            self._open[graph.fetched] = graph.csr() @ left.astype(np.float32) > 0
+        return self._open
 
     def _start(self) -> int:
         """Return a random authority, or page where there is none."""
@@ -202,19 +220,13 @@ class SiteWalk:
         """Look for hubs after a walk, and return whether another begins."""
         self._at = self._next = ABSENT
         self.iterations += 1
-        self._quiet = 0 if self.graph.find_hubs() else self._quiet + 1
-        return self._quiet < self.max_iterations and self._left() > 0
-
-    def _left(self) -> int:
-        """Return how many nodes may still be fetched."""
-        rows = self.graph.links.rows
-        return int(np.count_nonzero((rows == ABSENT) & ~self._skipped_now()))
+        new = self.graph.find_hubs()
+        self._quiet = 0 if new else self._quiet + 1
+        if new and self.early:
+            return False
+        return self._quiet < self.max_iterations and bool(self._left().any())
 
     # -- the harvest -----------------------------------------------------------------
-
-    def _begin_harvest(self) -> None:
-        self.phase = Phase.HARVEST
-        self._wanted = self._listed()
 
     def _listed(self) -> NDArray[np.int32]:
         """Return the unfetched nodes that hubs list beside known authorities."""
@@ -228,9 +240,7 @@ class SiteWalk:
                 links = beside(outline, nodes, known[nodes] & (nodes >= 0))
                 listed.update(nodes[links].tolist())
         wanted = np.array(sorted(listed), dtype=np.int32)
-        left: NDArray[np.bool_] = graph.links.rows[wanted] == ABSENT
-        left &= ~self._skipped_now()[wanted]
-        return wanted[left]
+        return wanted[self._left()[wanted]]
 
     def _still_wanted(self, asked: Asked) -> dict[int, float]:
         """Return what is left of the harvest; after its end the next phase has begun."""
@@ -258,7 +268,10 @@ class SiteWalk:
             "%s: %d pages, %d authorities and %d hubs after %d walks",
             self.name, fetched, len(graph.authorities), len(graph.hubs), self.iterations,
         )  # fmt: skip
-        if self.stop or not self._left():
+        if self.early and self._quiet < self.max_iterations and self._left().any():
+            self.phase = Phase.WALK
+            return
+        if self.stop or not self._left().any():
             self.phase = Phase.OVER
             return
         self.phase = Phase.WALK
@@ -269,8 +282,7 @@ class SiteWalk:
 
     def _best_left(self) -> int:
         """Return the node of highest weight that may still be fetched; the first of equals."""
-        rows = self.graph.links.rows
-        left = np.flatnonzero((rows == ABSENT) & ~self._skipped_now())
+        left = np.flatnonzero(self._left())
         return int(left[np.argmax(self.graph.weights[left])])
 
     # -- what survives the process ---------------------------------------------------
@@ -325,8 +337,14 @@ class SiteWalk:
         key = self.graph.links.keys[[node]]
         return bool(asked.waiting(key)[0] != ABSENT or asked.coming(key)[0])
 
+    def _left(self) -> NDArray[np.bool_]:
+        """Return which nodes may still be fetched, (n_nodes,)."""
+        left: NDArray[np.bool_] = (self.graph.links.rows == ABSENT) & ~self._skipped_now()
+        return left
+
     def _skip(self, nodes: list[int], *, skipped: bool = True) -> None:
         self._skipped_now()[nodes] = skipped
+        self._open = None
 
     def _skipped_now(self) -> NDArray[np.bool_]:
         missing = len(self.graph.links) - len(self._skipped)

@@ -21,32 +21,19 @@ def beside(outline: Outline, nodes: NDArray[np.int32], known: NDArray[np.bool_])
     Shchekotykhin, Jannach and Friedrich, section 4: "the algorithm analyzes the DOM paths of
     all links pointing to known authorities and determines their DOM parent elements". The
     parent of a link is often an element of its own, as in a list, so the sub-tree of a link
-    is that of the nearest element above it that also holds a link to another authority; where
-    the page has only one, to any other page.
+    is that of the nearest element above it that also holds a link to another page.
 
     Parameters
     ----------
     nodes
         Where each link leads, (n_links,), -1 for what does not count.
     known
-        Whether that is a known authority, (n_links,).
+        Whether that is a known authority, (n_links,), and so no -1.
     """
-    chosen = np.flatnonzero(known)
-    several = len(set(nodes[chosen].tolist())) > 1
-    others = chosen if several else np.flatnonzero(nodes >= 0)
-    # how many different pages the links under each element lead to
-    led: set[tuple[int, int]] = {
-        (element, int(nodes[link])) for link in others.tolist() for element in outline.above(link)
-    }
-    pages = Counter(element for element, _ in led)
+    above = {link: outline.above(link) for link in np.flatnonzero(nodes >= 0).tolist()}
+    led = {(element, int(nodes[link])) for link, elements in above.items() for element in elements}
+    pages = Counter(element for element, _ in led)  # to which links under each element lead
     roots = set()
-    for link in chosen.tolist():
-        for element in outline.above(link):
-            if pages[element] > 1:
-                roots.add(element)
-                break
-    return [
-        link
-        for link in np.flatnonzero(nodes >= 0).tolist()
-        if not roots.isdisjoint(outline.above(link))
-    ]
+    for link in np.flatnonzero(known).tolist():
+        roots.update([element for element in above[link] if pages[element] > 1][:1])
+    return [link for link, elements in above.items() if not roots.isdisjoint(elements)]

@@ -52,8 +52,14 @@ class XCrawl(BaseStrategy):
         Damping factor of PageRank, in [0, 1).
     min_authorities : int
         A hub links to so many authorities, at least.
+    hub_share : float
+        A hub has so much of the largest hub weight, at least. The paper names no bound; with
+        0 every page is a hub that links to some authorities, and new ones never end.
     max_iter : int
         Most iterations of PageRank after a page, and of HITS after a walk.
+    early : bool
+        Whether what hubs list is fetched after each walk that has found a new one, and not
+        only after the last walk, as in the paper.
     stop : bool
         Whether a site is done after the first harvest, as in the paper. False: walks and
         harvests go on until nothing of it is left.
@@ -72,7 +78,9 @@ class XCrawl(BaseStrategy):
         variant: str = "topic-sensitive",
         c: float = 0.85,
         min_authorities: int = 2,
+        hub_share: float = 0.2,
         max_iter: int = 10,
+        early: bool = False,
         stop: bool = True,
     ) -> None:
         check_share("restart", restart)
@@ -84,14 +92,18 @@ class XCrawl(BaseStrategy):
         if c == 1:
             raise ValueError("c must be below 1, or authorities make no difference; got 1")
         check_whole("min_authorities", min_authorities)
+        check_share("hub_share", hub_share)
         check_whole("max_iter", max_iter)
+        check_flag("early", early)
         check_flag("stop", stop)
         self.restart = restart
         self.max_iterations = max_iterations
         self.variant = variant
         self.c = c
         self.min_authorities = min_authorities
+        self.hub_share = hub_share
         self.max_iter = max_iter
+        self.early = early
         self.stop = stop
 
     def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:  # noqa: ARG002
@@ -121,6 +133,7 @@ class XCrawl(BaseStrategy):
             variant=self.variant,
             c=self.c,
             min_authorities=self.min_authorities,
+            hub_share=self.hub_share,
             max_iter=self.max_iter,
         )
         return SiteWalk(
@@ -128,6 +141,7 @@ class XCrawl(BaseStrategy):
             graph,
             restart=self.restart,
             max_iterations=self.max_iterations,
+            early=self.early,
             stop=self.stop,
             random_state=self._random,
         )
