@@ -10,13 +10,14 @@ import logging
 import re
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from focusspider.errors import FocusError, SettingError
-from focusspider.render.guard import Guard, is_local
+from focusspider.render.context import context_request
+from focusspider.render.guard import Guard
 from focusspider.render.policy import RenderPolicy
 from focusspider.render.probing import Probed, Prober, ask, loaded
 from focusspider.webgraph.chromium import find_chromium, launch_options
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from playwright.async_api import Page
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
@@ -112,6 +112,7 @@ class Browser:
         self._most_requests = most_requests
         self._max_size = max_size
         self._numbers = itertools.count()
+        self._verifies = crawler.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         self._room = asyncio.Semaphore(pages)
         self._handler = ScrapyPlaywrightDownloadHandler(crawler)
         options = self._handler.config.launch_options
@@ -124,12 +125,12 @@ class Browser:
             max_pages_per_context=2,
             startup_context_kwargs={},
         )
-        self._open: set[Page] = set()
 
     @property
     def open_pages(self) -> int:
         """How many pages are open."""
-        return sum(not page.is_closed() for page in self._open)
+        contexts = [wrapper.context for wrapper in self._handler.context_wrappers.values()]
+        return sum(len(context.pages) for context in contexts)
 
     async def try_out(self) -> None:
         """Start the browser. Raises RenderError where it does not render."""
@@ -161,45 +162,48 @@ class Browser:
                 allowed=allowed,
                 fetch=fetch,
             )
+            name = f"focus-{next(self._numbers)}"
+            inner = context_request(request, document, guard, name, self._verifies)
+            # not cancelled when it takes too long: what it has opened would stay open
+            opening = asyncio.ensure_future(self._handler.download_request(inner))
             try:
                 async with asyncio.timeout(policy.seconds + _GRACE):
-                    return await self._rendered(request, document, policy, guard)
+                    return await self._rendered(opening, document, policy, guard)
             except TimeoutError:
                 late = f"{document.url}: the browser does not answer"
                 raise RenderError("timeout", late) from None
-            except RenderError:
-                raise
-            except Exception as error:
-                from playwright.async_api import Error
-
-                if not isinstance(error, Error):
-                    raise
+            except _nonsense() as error:
                 reason = "crash" if guard.crashed or _is_gone(error) else "error"
                 detail = str(error).strip().partition("\n")[0]
                 raise RenderError(reason, f"{document.url}: {detail}") from error
             finally:
-                await self._close(guard)
+                await self._close(name, opening)
 
     async def _rendered(
-        self, request: Request, document: Response, policy: RenderPolicy, guard: Guard
+        self,
+        opening: asyncio.Future[Response],
+        document: Response,
+        policy: RenderPolicy,
+        guard: Guard,
     ) -> Rendered:
-        clock = asyncio.get_running_loop().time
-        begun = clock()
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + policy.seconds
         guard.expect()
-        async with asyncio.timeout(policy.seconds):
-            await self._handler.download_request(self._inner(request, document, guard))
+        await asyncio.wait_for(asyncio.shield(opening), policy.seconds)
         page = guard.page
         assert page is not None
         await loaded(page, guard, seconds=policy.seconds / 2)
         read = await ask(page, guard, "read", self._max_size)
-        if "html" not in read:
-            raise RenderError("too_large", f"{document.url}: {read['size']} characters")
+        size = read.get("size") or len(read["html"])
+        if size > self._max_size:
+            raise RenderError("too_large", f"{document.url}: {size} characters")
         prober = Prober(
             page,
             guard,
             document.url,
             actions=policy.actions,
-            deadline=begun + policy.seconds,
+            deadline=deadline,
+            max_size=self._max_size,
         )
         await self._probe(prober, guard)
         return Rendered(
@@ -211,62 +215,43 @@ class Browser:
 
     async def _probe(self, prober: Prober, guard: Guard) -> None:
         """Search the page; what has been found stays found when the page breaks."""
-        from playwright.async_api import Error
-
         try:
             await prober.run()
-        except Error as error:
+        except _nonsense() as error:
             logger.debug("Probing ended: %s", error)
             prober.found.stopped = "crash" if guard.crashed or _is_gone(error) else "error"
 
-    def _inner(self, request: Request, document: Response, guard: Guard) -> Request:
-        """Return what scrapy-playwright is asked for."""
-        agent = request.headers.get("User-Agent")
-        headers = {"User-Agent": agent} if agent else {}
-        options: dict[str, Any] = {
-            "accept_downloads": False,
-            "service_workers": "block",
-            "ignore_https_errors": not self._crawler.settings.getbool(
-                "DOWNLOAD_VERIFY_CERTIFICATES"
-            ),
-        }
-        if is_local(document.url):  # Chromium asks the person, but a local page may ask its peers
-            options["permissions"] = ["local-network-access"]
-        if agent:
-            options["user_agent"] = agent.decode("latin-1")
-        return Request(
-            document.url,
-            headers=headers,
-            meta={
-                "playwright": True,
-                "playwright_include_page": True,
-                "playwright_context": f"focus-{next(self._numbers)}",
-                "playwright_context_kwargs": options,
-                "playwright_page_init_callback": guard.attach,
-                "playwright_page_goto_kwargs": {"wait_until": "commit"},
-            },
-        )
-
-    async def _close(self, guard: Guard) -> None:
-        page = guard.page
-        if page is None:
-            return
-        self._open.add(page)
-        with contextlib.suppress(Exception):
-            async with asyncio.timeout(_GRACE):
-                await page.context.close()
-        if not page.is_closed():
-            logger.debug("A page does not let itself be closed, and the browser is ended")
+    async def _close(self, name: str, opening: asyncio.Future[Response]) -> None:
+        """End a page with its context, and the browser where that can't be done."""
+        for last in (False, True):
+            wrapper = self._handler.context_wrappers.get(name)
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(_GRACE):
-                    await self._handler.browser.close()
-        if page.is_closed():
-            self._open.discard(page)
+                    if wrapper is not None:
+                        await wrapper.context.close()
+                    if not opening.done():
+                        await asyncio.wait({opening})
+            if name not in self._handler.context_wrappers and opening.done():
+                break
+            if last:
+                logger.debug("A page does not let itself be closed, and the browser is ended")
+                with contextlib.suppress(Exception):
+                    async with asyncio.timeout(_GRACE):
+                        await self._handler.browser.close()
+        if opening.done() and not opening.cancelled():
+            opening.exception()  # it has been seen, or came too late to matter
 
     async def close(self) -> None:
         """End the browser."""
         with contextlib.suppress(Exception):
             await self._handler.close()
+
+
+def _nonsense() -> tuple[type[Exception], ...]:
+    """Return what a browser, and a page that has bent its own functions, can make us raise."""
+    from playwright.async_api import Error
+
+    return (Error, LookupError, TypeError, ValueError, AttributeError)
 
 
 def _is_gone(error: Exception) -> bool:

@@ -1,8 +1,9 @@
 // The page's side of rendering; runs in each frame before any script of the page.
 //
 // It keeps the page from what is no reading of it: forms, sockets, workers, downloads, windows.
-// In the page's own window it also answers, under a name that nobody guesses: what can be hovered,
-// clicked or chosen now, and which links there are that were not there before. See probing.py.
+// In the page's own window it also answers, under a name of its own: what can be hovered, clicked or
+// chosen now, and which links there are that were not there before. See probing.py. A page that bends
+// the functions used here deceives nobody but itself: it is found to have fewer links, or others.
 ((name) => {
   "use strict";
   const refused = {};
@@ -315,7 +316,6 @@
       for (const reason of Object.keys(refused)) delete refused[reason];
       return {
         digest: hash(JSON.stringify([here(), visible, todo.map((action) => action.key)])),
-        count: [...fresh.values()].flat().length + astray.length,
         urls: [...[...fresh.values()].flat(), ...astray],
         html: fresh.size ? sketch(fresh) : "",
         astray,

@@ -55,7 +55,7 @@ class State:
     """What a page shows: its digest, and what can be done in it."""
 
     digest: str
-    count: int
+    fresh: int  # links that have come
     actions: dict[str, tuple[str, str]]  # key -> (kind, label)
 
 
@@ -72,16 +72,26 @@ class Prober:
         most steps
     deadline
         when it has to end, by the clock of the event loop
+    max_size
+        most characters of what it finds
     """
 
     def __init__(
-        self, page: Page, guard: Guard, url: str, *, actions: int, deadline: float
+        self,
+        page: Page,
+        guard: Guard,
+        url: str,
+        *,
+        actions: int,
+        deadline: float,
+        max_size: int,
     ) -> None:
         self._page = page
         self._guard = guard
         self._url = url
         self._most = actions
         self._deadline = deadline
+        self._room = max_size
         self._point: dict[str, float] | None = None
         self.found = Probed()
         self._known: list[str] = []
@@ -114,7 +124,7 @@ class Prober:
             label = await self._act(key, state)
             state = await self._look(label)
             fresh = [action for action in state.actions if action not in met]
-            if fresh or state.count:
+            if fresh or state.fresh:
                 pending[key] = way  # there may be more of it
             met.update(fresh)
             pending |= dict.fromkeys(reversed(fresh), (*way, key))
@@ -131,17 +141,21 @@ class Prober:
         found = self.found
         found.states += seen["digest"] not in self._digests
         self._digests.add(seen["digest"])
-        found.refused.update({reason: seen["refused"].get(reason, 0) for reason in _BY_PAGE})
+        found.refused.update({reason: int(seen["refused"].get(reason, 0)) for reason in _BY_PAGE})
         links = [
             f'<p><a href="{markup.escape(url)}">{markup.escape(label)}</a></p>'
             for url in seen["astray"]
         ]
-        if seen["count"]:
-            found.links += seen["count"]
-            found.html.append(seen["html"] + "".join(links))
+        if seen["urls"]:
+            brought = seen["html"] + "".join(links)
+            self._room -= len(brought)
+            if self._room < 0:
+                raise ValueError("what was found is longer than DOWNLOAD_MAXSIZE")
+            found.links += len(seen["urls"])
+            found.html.append(brought)
             self._known += seen["urls"]
         actions = {action["key"]: (action["kind"], action["label"]) for action in seen["actions"]}
-        return State(seen["digest"], seen["count"], actions)
+        return State(seen["digest"], len(seen["urls"]), actions)
 
     async def _aim(self, key: str, state: State) -> bool:
         """Bring what is to be done into view, and the mouse to it; False: a person could not."""
