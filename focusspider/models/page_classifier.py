@@ -29,7 +29,9 @@ _ALONE, _FOLDS = 100, 10
 #: What a page is believed to be that is as like the samples as the middle one of them, where there
 #: is nothing that is not wanted.
 _MIDDLE = 0.9
-_LEAST_SPREAD = 1e-3
+#: How much less like, at least, a page may be than that: samples may be all the same.
+_LEAST_SPREAD = 0.1
+_LEAST_SLOPE = 1e-3
 #: Words that an explanation names.
 _NAMED = 3
 
@@ -69,7 +71,8 @@ class PageClassifier:
     as rare as one that was never seen: w_f = log((n_f + λ) / λ), n_f being how many of the pages
     have the term; the weights of text and headings have the length 1/2 each. A page is wanted where
     it is as like the others as the samples are like each other: b is the score below which a share
-    of ``outliers`` of the samples are when left out, and the middle one of them has 0.9.
+    of ``outliers`` of the samples are when left out, but at most nine tenths of the score of the
+    middle one of them, and this has 0.9.
 
     Parameters
     ----------
@@ -201,8 +204,9 @@ class PageClassifier:
             row = rows[[page]]
             left_out[page] = (row @ self._alone(counts - there[[page]].toarray().ravel()))[0]
         low = float(np.quantile(left_out, self.outliers, method="lower"))
-        spread = max(float(np.median(left_out)) - low, _LEAST_SPREAD)
-        self.boundary_, self.slope_ = low, math.log(_MIDDLE / (1 - _MIDDLE)) / spread
+        middle = float(np.median(left_out))
+        spread = max(middle - low, _LEAST_SPREAD * middle, _LEAST_SLOPE)
+        self.boundary_, self.slope_ = middle - spread, math.log(_MIDDLE / (1 - _MIDDLE)) / spread
 
     def _alone(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weights where there is only the background to compare with, (n_features,)."""
@@ -332,7 +336,7 @@ def _platt(scores: NDArray[np.float64], classes: NDArray[np.bool_]) -> tuple[flo
     middle, spread = float(scores.mean()), float(scores.std()) or 1.0
     fitted = LogisticRegression(class_weight="balanced")
     fitted.fit(((scores - middle) / spread)[:, None], classes)
-    steep = max(float(fitted.coef_[0, 0]), _LEAST_SPREAD)
+    steep = max(float(fitted.coef_[0, 0]), _LEAST_SLOPE)
     return middle - spread * float(fitted.intercept_[0]) / steep, steep / spread
 
 

@@ -85,9 +85,9 @@ def test_targets_alone_by_hand() -> None:
         rel=1e-12,
     )
     left = math.log(3) / (2 * math.sqrt(math.log(3) ** 2 + 2 * b**2)) / math.sqrt(2)
-    assert model.boundary_ == pytest.approx(left, rel=1e-12)
-    # All three are as unlike the others: the least spread, and a page at the boundary is 0.5.
-    assert model.slope_ == pytest.approx(math.log(9) / 1e-3, rel=1e-12)
+    # All three are as unlike the others: a page may be a tenth less like.
+    assert model.boundary_ == pytest.approx(0.9 * left, rel=1e-12)
+    assert model.slope_ == pytest.approx(math.log(9) / (0.1 * left), rel=1e-12)
     assert model.n_pages_ == (3, 0)
 
 
@@ -109,7 +109,7 @@ def test_the_middle_sample_has_nine_tenths() -> None:
 
 
 def test_outliers_move_the_boundary() -> None:
-    pages = [*WANTED, PageWords(("zyx", "robot"), ())]
+    pages = [PageWords((*"abcdefgh"[:n], f"own{n}"), ()) for n in range(1, 9)]
     strict, lenient = (
         PageClassifier(algorithm="naive-bayes", outliers=share).fit(pages, [])
         for share in (0.3, 0.0)
