@@ -125,7 +125,7 @@ def test_the_corpus_of_the_example_can_be_learnt_from(tmp_path: Path) -> None:
 
 def test_the_function_of_ones_own_works(importable: Path) -> None:
     write_module(importable, "judges", block("relevance.md", "python", 0))
-    spec = tomllib.loads(block("relevance.md", "toml", 1))["relevance"]
+    spec = tomllib.loads(block("relevance.md", "toml", -1))["relevance"]
     judge = build_relevance(spec.pop("kind"), spec.pop("threshold"), spec)
     assert judge.judge(page("<p>3 € or 4 €</p>")) == Judgement(0.2, True, "2 prices")
     assert judge.judge(page("<p>3 €</p>")) == Judgement(0.1, False, "1 prices")
