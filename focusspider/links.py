@@ -15,7 +15,7 @@ from focusspider.urls import BaseURL, RefusedURLError
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-    from focusspider.outline import OutlineReader
+    from focusspider.outline import TreeReader
 
 __all__ = [
     "AGGREGATIONS",
@@ -105,8 +105,8 @@ class LinkReader:
     budget : int
         Characters that may be taken out of the tree in all. Nested nodes hold the same
         text again; when the budget is spent, anchors and contexts are empty.
-    outline : OutlineReader or None
-        What notes where the links are in the tree, where somebody wants to know.
+    shown : TreeReader or None
+        Is shown where the links are in the tree, where somebody wants to know.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class LinkReader:
         aggregation: str,
         limits: Limits,
         budget: int,
-        outline: OutlineReader | None = None,
+        shown: TreeReader | None = None,
     ) -> None:
         self.links: list[Link] = []
         self.refused: Counter[str] = Counter()
@@ -132,7 +132,7 @@ class LinkReader:
         self._aggregation = aggregation
         self._limits = limits
         self._budget = budget
-        self._outline = outline
+        self._shown = shown
         self._paths: dict[int, str] = {}
         self._contexts: dict[int, str] = {}
 
@@ -141,8 +141,8 @@ class LinkReader:
         # Nodes are told apart by address, and another tree may be where the last one was.
         self._paths.clear()
         self._contexts.clear()
-        if self._outline is not None:
-            self._outline.begin()
+        if self._shown is not None:
+            self._shown.begin(root)
         for node in select(root, elements):
             attributes = node.attributes
             kind, href = _target(node.tag or "", attributes)
@@ -166,8 +166,8 @@ class LinkReader:
             path = self._path(parent)
             if kind in _IN_TEXT:
                 context = self._context(parent)
-        if self._outline is not None:
-            self._outline.add(node)
+        if self._shown is not None:
+            self._shown.add(node)
         rel = attributes.get("rel")
         self.links.append(
             Link(

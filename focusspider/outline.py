@@ -1,16 +1,34 @@
-"""Where the links of a page are in its tree, for who must know which stand together."""
+"""Where the links of a page are in its tree, for who must know what they stand beside.
+
+A tree is gone when a page is parsed; what is here needs another one. A strategy that looks at
+it says so (``needs``), and no other pays for it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
     from selectolax.lexbor import LexborNode
 
-__all__ = ["Outline", "OutlineReader"]
+__all__ = ["LeafReader", "Leaves", "Outline", "OutlineReader", "TreeReader"]
+
+
+class TreeReader(Protocol):
+    """Is shown the links of a page, as these are read."""
+
+    def begin(self, root: LexborNode) -> None:
+        """Begin a tree of the page; it may have several, one for its frames."""
+        ...
+
+    def add(self, node: LexborNode) -> None:
+        """Note a link of this tree, in the order of :attr:`~focusspider.page.Page.links`."""
+        ...
 
 
 class Outline(NamedTuple):
@@ -34,15 +52,15 @@ class Outline(NamedTuple):
 
 
 class OutlineReader:
-    """Notes the elements above the links of a page, as these are read."""
+    """Notes the elements above the links of a page."""
 
     def __init__(self) -> None:
         self._parents: list[int] = []
         self._of_links: list[int] = []
         self._numbers: dict[int, int] = {}
 
-    def begin(self) -> None:
-        """Begin another tree of the same page: nodes are told apart by address."""
+    def begin(self, root: LexborNode) -> None:  # noqa: ARG002
+        """Begin a tree: nodes are told apart by address."""
         self._numbers.clear()
 
     def add(self, node: LexborNode) -> None:
@@ -68,3 +86,79 @@ class OutlineReader:
         return Outline(
             np.array(self._parents, dtype=np.int32), np.array(self._of_links, dtype=np.int32)
         )
+
+
+class Leaves(NamedTuple):
+    """The leaves of a page's tree that hold text, in their order, and where its links are.
+
+    ``spans`` has for each link its first leaf and the one after its last; of one without text
+    they are the same.
+    """
+
+    texts: Sequence[str]
+    spans: Sequence[tuple[int, int]]
+
+    def around(self, link: int, distance: int) -> list[tuple[int, str]]:
+        """Return the leaves within a distance of a link, as (distance, text).
+
+        The distance of a link's own leaves is 0, that of the leaf before it is -1, and that of
+        the leaf after it 1 (Chakrabarti, Punera and Subramanyam 2002, 3.2).
+
+        >>> Leaves(["a", "b", "c", "d"], [(1, 3)]).around(0, 1)
+        [(-1, 'a'), (0, 'b'), (0, 'c'), (1, 'd')]
+        """
+        first, end = self.spans[link]
+        leaves = range(max(0, first - distance), min(len(self.texts), end + distance))
+        return [
+            (min(leaf - first, 0) if leaf < end else leaf - end + 1, self.texts[leaf])
+            for leaf in leaves
+        ]
+
+
+class LeafReader:
+    """Notes the leaves of a page's tree, and which are those of its links."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._spans: list[tuple[int, int]] = []
+        self._root: LexborNode | None = None
+        self._links: dict[int, int] = {}
+
+    def begin(self, root: LexborNode) -> None:
+        """Begin a tree, and look through the one before, whose links are all known now."""
+        self._look_through()
+        self._root = root
+
+    def add(self, node: LexborNode) -> None:
+        """Note a link."""
+        self._links[node.mem_id] = len(self._spans)
+        self._spans.append((len(self._texts), len(self._texts)))
+
+    def leaves(self) -> Leaves:
+        """Return what was noted."""
+        self._look_through()
+        return Leaves(self._texts, self._spans)
+
+    def _look_through(self) -> None:
+        if self._root is None:
+            return
+        for node in self._root.traverse(include_text=True):
+            number = self._links.get(node.mem_id)
+            if number is not None:
+                first = len(self._texts)
+                within = sum(bool(_text_of(leaf)) for leaf in node.traverse(include_text=True))
+                self._spans[number] = first, first + within
+            text = _text_of(node)
+            if text:
+                self._texts.append(text)
+        self._root = None
+        self._links.clear()
+
+
+def _text_of(node: LexborNode) -> str:
+    """Return the text of a leaf: its own, or what stands for an image."""
+    if node.is_text_node:
+        return (node.text_content or "").strip()
+    if node.tag == "img":
+        return (node.attributes.get("alt") or "").strip()
+    return ""

@@ -20,7 +20,7 @@ from focusspider.errors import UnknownNameError
 from focusspider.keytable import url_key
 from focusspider.links import AGGREGATIONS, Limits, Link, LinkReader, folded, remove, select
 from focusspider.markup import decoded, prepared, text_of, without_frames
-from focusspider.outline import Outline, OutlineReader
+from focusspider.outline import LeafReader, Leaves, Outline, OutlineReader
 from focusspider.tables import DataTable, has_tables, read_tables
 from focusspider.text import Analyzer, Terms, language_name
 from focusspider.urls import MAX_URL_LENGTH, BaseURL, RefusedURLError
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from focusspider.markup import Prepared
+    from focusspider.outline import TreeReader
 
 __all__ = ["AGGREGATIONS", "Link", "Page", "PageParser"]
 
@@ -93,7 +94,7 @@ class Page:
         refused: Counter[str] | None = None,
         moved_from: Sequence[str] = (),
         key_of: Callable[[str], int] = url_key,
-        outline: Callable[[], Outline] | None = None,
+        show: Callable[[TreeReader], object] | None = None,
     ) -> None:
         self.url = url
         self.status = status
@@ -108,7 +109,7 @@ class Page:
         self.moved_from = tuple(moved_from)
         self.pointing: str | None = None
         self._key_of = key_of
-        self._outline = outline
+        self._show = show
         self._source_text = source_text
         self._table_markup = table_markup
         self._analyzer = analyzer
@@ -153,10 +154,24 @@ class Page:
     @cached_property
     def outline(self) -> Outline:
         """Where the links are in the page's tree; for it the page is parsed once more."""
-        if self._outline is None:  # it was not parsed, and there is no tree
-            n_links = len(self.links)
-            return Outline(np.zeros(0, dtype=np.int32), np.full(n_links, -1, dtype=np.int32))
-        return self._outline()
+        reader = OutlineReader()
+        if self._show is None:  # it was not parsed, and there is no tree
+            return Outline(reader.outline().parents, np.full(len(self.links), -1, dtype=np.int32))
+        self._show(reader)
+        return reader.outline()
+
+    @cached_property
+    def leaves(self) -> Leaves:
+        """The texts of the page's tree, and where its links are among them; likewise."""
+        if self._show is None:
+            return Leaves((), [(0, 0)] * len(self.links))
+        reader = LeafReader()
+        self._show(reader)
+        return reader.leaves()
+
+    def leaf_terms(self, text: str) -> Terms:
+        """Return the terms of a leaf, in the page's language."""
+        return self._terms_of(text)
 
     def context_terms(self, link: Link) -> Terms:
         """Return the terms of a link's context, in the page's language."""
@@ -287,11 +302,11 @@ class PageParser:
             refused=reader.refused,
             moved_from=moved_from,
             key_of=self.key_of,
-            outline=partial(self._outline, source, url, encoding),
+            show=partial(self._read, source, url, encoding),
         )
 
     def _read(
-        self, source: Prepared, url: str, encoding: str, outline: OutlineReader | None = None
+        self, source: Prepared, url: str, encoding: str, shown: TreeReader | None = None
     ) -> tuple[LexborNode, LexborNode, LinkReader, str]:
         """Return a page's tree, that of its content, its links and its title."""
         root = _tree(source.page)
@@ -302,7 +317,7 @@ class PageParser:
             aggregation=self.aggregation,
             limits=self.limits,
             budget=self.max_size + 4 * len(source.page),
-            outline=outline,
+            shown=shown,
         )
         title = _title(root, reader)
         reader.read(root)
@@ -313,11 +328,6 @@ class PageParser:
         if source.noscript:  # without the frames and refreshes of trackers
             reader.read(_tree(source.noscript), "a, area")
         return root, content, reader, title
-
-    def _outline(self, source: Prepared, url: str, encoding: str) -> Outline:
-        noted = OutlineReader()
-        self._read(source, url, encoding, noted)
-        return noted.outline()
 
 
 def _redirects(response: Response) -> Sequence[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from focusspider.errors import SettingError
 from focusspider.registry import build, find
+from focusspider.strategies.apprentice import Apprentice
 from focusspider.strategies.auto import Auto
 from focusspider.strategies.backlink import Backlink
 from focusspider.strategies.best_first import BestFirst
@@ -47,6 +48,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "hmm": Hmm,
     "memm": Memm,
     "crf": Crf,
+    "apprentice": Apprentice,
     "xcrawl": XCrawl,
     "auto": Auto,
 }

@@ -246,7 +246,7 @@ def test_what_was_learnt_survives_the_process(name: str, params: dict[str, Any])
         np.testing.assert_array_equal(before.priorities, after.priorities)
 
 
-NEEDS = {"terms", "context", "anchor", "targets", "graph", "outline", "model"}
+NEEDS = {"terms", "context", "anchor", "targets", "graph", "outline", "leaves", "model"}
 #: What a page gives only to a strategy that said so.
 NEED_OF = {
     "terms": "terms",
@@ -256,6 +256,8 @@ NEED_OF = {
     "link_keys": "graph",
     "moved_from_keys": "graph",
     "outline": "outline",
+    "leaves": "leaves",
+    "leaf_terms": "leaves",
 }
 
 
