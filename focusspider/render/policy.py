@@ -71,7 +71,7 @@ class RenderPolicy:
 
         given = {"mode": topic.render.mode} if topic.render.mode is not None else {}
         params = {**asdict(set_up), **topic.render.params, **given}
-        return build(cls, params, label="render", error=error)
+        return build(cls, params, label="rendering", error=error)
 
     def wants(self, html: str) -> bool:
         """Return whether a page is to be rendered, by its source.

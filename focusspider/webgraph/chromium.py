@@ -29,6 +29,7 @@ _NAMES = (
 )  # fmt: skip
 #: It is the person who browses, not the browser.
 LAUNCH_ARGS = (
+    "--component-updater=url-source=http://127.0.0.1:9/",  # it asks all the same when disabled
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-default-apps",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawls import ROOT, crawl
-from tests.render.test_crawl import paths, rendered
+from tests.render.test_crawl import QUICK, paths, rendered
 from tests.site import Reply, Site
 
 if TYPE_CHECKING:
@@ -61,6 +61,26 @@ def test_a_page_is_fetched_once_and_is_what_its_site_meant(tmp_path: Path) -> No
     assert (item["title"], item["status"]) == ("Café clock", 200)
     assert item["url"].endswith("/page")
     assert done.stats["focus/page/failed/http"] == 1
+
+
+def test_what_a_page_asks_for_goes_the_way_that_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = (
+        "<script src=/menu.js></script>"
+        "<script>document.write(`<a href=/${document.cookie}>clock</a>`)</script>"
+    )
+    pages = {
+        "/": Reply("<a href=/shop>clock</a>", headers={"Set-Cookie": "a=1; HttpOnly"}),
+        "/shop": Reply(shop),
+        "/menu.js": Reply("document.write('<a href=/menu>clock</a>')", headers=SCRIPT),
+    }
+    with Site(lambda host, path: pages.get(path, Reply("clock"))) as web:
+        monkeypatch.setenv("http_proxy", web.proxy)  # the host has no address
+        done = crawl(tmp_path, "keywords=clock", "seeds=http://clocks.example/", "render=auto",
+                     **QUICK, COOKIES_ENABLED=True)  # fmt: skip
+    assert sorted(paths(done)) == ["/", "/a=1", "/menu", "/shop"]
+    assert {hit.host for hit in web.hits} == {"clocks.example"}
 
 
 def test_an_archive_is_rendered_from_itself(tmp_path: Path) -> None:
