@@ -21,23 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: What is in docs/scrapyd.md for a project of one's own.
-SETUP = """
-from setuptools import find_packages, setup
-
-setup(
-    name="shop",
-    packages=find_packages(),
-    package_data={"shop": ["topics/**/*", "models/**/*.npz"]},
-    entry_points={"scrapy": ["settings = shop.settings"]},
-)
-"""
-SETTINGS = """
-ADDONS = {"focusspider.FocusAddon": 500}
-FOCUS_TOPICS_DIR = "package:shop/topics"
-FOCUS_MODELS_DIR = "package:shop/models"
-FEEDS = {"feeds/%(name)s-%(_job)s.jsonl": {"format": "jsonlines"}}
-"""
+DOCS = (ROOT / "docs/scrapyd.md").read_text()
+SETUP, SETTINGS = re.findall(r"^```python\n# [a-z/.]+\n(.*?)^```$", DOCS, re.MULTILINE | re.DOTALL)
+SETTINGS += 'FEEDS = {"feeds/%(name)s-%(_job)s.jsonl": {"format": "jsonlines"}}\n'
 TOPIC = """
 targets = ["pages/clock.html"]
 [relevance]
@@ -71,7 +57,7 @@ def bare(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         own = (ROOT / "scrapy.cfg").read_text()
         assert "url = http://127.0.0.1:6800/\n" in own
         (project / "scrapy.cfg").write_text(own.replace("http://127.0.0.1:6800", node.url))
-        assert node.deploy(project)["spiders"] == 1
+        assert node.deploy(project)["spiders"] == 2
         yield node
 
 
@@ -175,6 +161,7 @@ def test_a_job_that_was_cancelled_goes_on_under_its_id(bare: Node) -> None:
     assert len({item["url"] for item in items}) == len(items) == run["relevant"]
 
 
+LINES = re.findall(r"^\| `([^`]*)` \|", DOCS, re.MULTILINE)
 #: Arguments of a job, and what its log says.
 WRONG = [
     (
@@ -206,6 +193,7 @@ def test_what_is_not_in_the_egg_is_one_line(bare: Node) -> None:
     for job, (_, message) in zip(jobs, WRONG, strict=True):
         log = bare.log("focusspider", "focus", job)
         assert message in log
+        assert any(line in log for line in LINES), "each is in the documentation"
         assert "Traceback" not in log
         assert not list((bare.folder / "exports").glob(f"*/{job}"))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from focusspider.commands.focuscommand import FocusCommand
 from focusspider.errors import RunFolderError, SettingError
+from focusspider.wholerun import run_parts
 
 if TYPE_CHECKING:
     import argparse
@@ -95,8 +96,7 @@ class Command(FocusCommand):
 
 def _parts(folder: Path) -> list[Path]:
     """Return the folders that hold the files of a run: its own, or those of its workers."""
-    parts = [folder] if (folder / "items.jsonl").exists() else sorted(folder.glob("worker-*"))
-    parts = [part for part in parts if (part / "items.jsonl").exists()]
+    parts = [part for part in run_parts(folder) if (part / "items.jsonl").exists()]
     if not parts:
         raise RunFolderError(f"{folder}: there is no items.jsonl; name the folder of a run")
     return parts
