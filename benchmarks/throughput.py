@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,12 @@ def make_page(number: int, count: int, port: int) -> bytes:
 
 
 async def serve(count: int) -> None:
-    """Serve the site until the process is ended; prints the port."""
+    """Serve the site until the process is ended; prints the port.
+
+    ``/hits`` says how often which page was asked for, as JSON.
+    """
     pages: list[bytes] = []
+    hits: Counter[int] = Counter()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -70,8 +75,11 @@ async def serve(count: int) -> None:
                 path = head.split(b" ", 2)[1]
                 digits = path.rpartition(b"/")[2].removesuffix(b".html")
                 number = int(digits) if digits.isdigit() else count
+                hits[number] += 1
                 if number < len(pages):
                     body = pages[number]
+                elif path == b"/hits":
+                    body = json.dumps(hits).encode()
                 else:  # of a site too large to be made beforehand
                     body = make_page(number, count, port) if number < count else b""
                 status = b"200 OK" if body else b"404 Not Found"

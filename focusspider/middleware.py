@@ -99,6 +99,8 @@ class FocusMiddleware:
             await turn()
             return
         scheduler = self._scheduler()
+        if scheduler is not None and scheduler.pump is not None:
+            scheduler.pump.raise_held = self._reranker.raise_held
         async for output in start:
             if isinstance(output, Request) and scheduler is None:
                 output.priority = to_level(around_scores(output.priority))

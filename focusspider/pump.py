@@ -17,7 +17,7 @@ from focusspider.errors import FrontierError
 from focusspider.frontier.redisclient import AwayError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Awaitable, Callable, Collection
 
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from focusspider.fleet import Fleet
     from focusspider.frontier.exchange import Batch, Reply
     from focusspider.frontier.rediscalls import Beat, Pushed
+    from focusspider.frontier.redisview import RedisView
     from focusspider.scheduler import FocusScheduler
     from focusspider.scope import Scope
     from focusspider.session import Session
@@ -87,6 +88,9 @@ class Pump:
         self._leaving: set[str] = set()
         self._noted: dict[str, Any] = {}
         self._marks: dict[str, Any] = {}  # what Redis knows of the files
+        #: asks the strategy for what it holds back, and returns whether there is any now
+        self.raise_held: Callable[[], Awaitable[bool]] | None = None
+        self._holds_nothing = -1  # pages at which the strategy had nothing more to raise
         #: whether Redis or a file has failed for good
         self.broken = False
 
@@ -160,13 +164,43 @@ class Pump:
         self._fail(FrontierError(f"{failure.getErrorMessage()} (an error in focusspider)"))
         logger.error("The frontier's exchange failed", exc_info=failure.value)
 
+    async def view(self) -> RedisView:
+        """Return what waits at this worker's hosts, with all that was said before."""
+        while self._frontier.unsaid and not self.broken:
+            self.said()
+            self.kick()
+            await pause(0.002)
+        return await run_in_thread(self._frontier.read_view)
+
     async def _turn(self) -> None:
         await self._exchange()
+        if self._may_raise() and self.raise_held is not None:
+            fetched = self._session.fetched if self._session else 0
+            if not await self.raise_held():
+                self._holds_nothing = fetched
+            self._asked = True
         self._busy = False
         if not self.broken and not self._fleet.over:
             self.kick(self._pause())
         elif not self.broken:
             self.kick(_BEAT_S)  # the others are told that we live, until we are closed
+
+    def _may_raise(self) -> bool:
+        """Return whether there is nothing else to do, and the strategy may hold something."""
+        return (
+            self._holds()
+            and self._frontier.hungry
+            and not self._frontier.at_work
+            and not self.broken
+            and has_started(self._crawler.engine)
+        )
+
+    def _holds(self) -> bool:
+        """Return whether the strategy may yet raise what it holds back."""
+        session = self._session
+        if session is None or not getattr(session.strategy, "holds", False):
+            return False
+        return self._holds_nothing != session.fetched
 
     def _pause(self) -> float:
         """Return the seconds until the next exchange, if nobody asks for it before."""
@@ -208,7 +242,7 @@ class Pump:
         self._leaving.difference_update(self._given)
         return {
             "patience_ms": int(self._silence * 1000),
-            "starting": not has_started(self._crawler.engine),
+            "starting": not has_started(self._crawler.engine) or self._holds(),
             "busy": sorted(busy | self._leaving),
             "given": self._given,
         }

@@ -12,7 +12,7 @@ from scrapy.utils.log import failure_to_exc_info
 from focusspider import stats
 from focusspider.engine import turn
 from focusspider.frontier import RERANK_SLICE
-from focusspider.priority import among_scores
+from focusspider.priority import HELD, among_scores
 from focusspider.scheduler import FocusScheduler
 
 if TYPE_CHECKING:
@@ -90,6 +90,26 @@ class Reranker:
         scheduler.frontier.reprioritise(reranking.ids, among_scores(reranking.priorities))
         return scheduler.has_pending_requests()
 
+    async def raise_held(self) -> bool:
+        """Do what :meth:`when_idle` does, where several workers share the frontier."""
+        scheduler = FocusScheduler.of(self._crawler)
+        if scheduler is None or scheduler.closed or self._running or not self._session.begun:
+            return False
+        self._running = True
+        try:
+            reranking = self._session.strategy.rerank(_scored_only(await _view(scheduler)))
+            assert not callable(reranking)  # what holds links back answers at once
+            if reranking is None:
+                return False
+            priorities = among_scores(reranking.priorities)
+            scheduler.frontier.reprioritise(reranking.ids, priorities)
+            return bool((priorities != HELD).any())
+        except Exception:
+            logger.exception("The strategy failed to rerank; nothing that it holds is fetched")
+            return False
+        finally:
+            self._running = False
+
     def _due(self) -> bool:
         every = getattr(self._session.strategy, "rerank_every", 0)
         if not every or self._running or self._session.remaining == 0:
@@ -110,7 +130,7 @@ class Reranker:
 
     async def _rerank(self, scheduler: FocusScheduler) -> None:
         try:
-            reranking = self._session.strategy.rerank(_scored_only(scheduler.frontier.view))
+            reranking = self._session.strategy.rerank(_scored_only(await _view(scheduler)))
             if callable(reranking):
                 reranking = await run_in_thread(reranking)
             if reranking is not None and await self._apply(reranking, scheduler):
@@ -130,6 +150,11 @@ class Reranker:
             part = slice(start, start + RERANK_SLICE)
             scheduler.frontier.reprioritise(ids[part], priorities[part])
         return True
+
+
+async def _view(scheduler: FocusScheduler) -> FrontierView:
+    """Return what waits; where it is in Redis, without waiting for that."""
+    return scheduler.frontier.view if scheduler.pump is None else await scheduler.pump.view()
 
 
 def _failed(failure: Failure) -> None:

@@ -98,7 +98,7 @@ class FocusScheduler(BaseScheduler):
     ) -> None:
         self.frontier = frontier
         self._fleet = fleet
-        self._pump: Pump | None = None
+        self.pump: Pump | None = None
         self.politeness = politeness
         self.scope = scope
         self._identity = Identity(fingerprinter)
@@ -172,8 +172,8 @@ class FocusScheduler(BaseScheduler):
         self._spider = spider
         if self._fleet is not None:
             self._writer = RequestWriter(spider, self._stats, parent=self._fleet.outward)
-            self._pump = Pump.of(self._fleet, self._crawler, self)
-            self._pump.start()
+            self.pump = Pump.of(self._fleet, self._crawler, self)
+            self.pump.start()
         if isinstance(self.frontier, GuardedFrontier):
             self._writer = RequestWriter(spider, self._stats)
             self._checkpoints = Checkpoints(
@@ -193,8 +193,8 @@ class FocusScheduler(BaseScheduler):
         """Settle what is finished, and count what is left."""
         self.closed = True
         self._waker.cancel()
-        if self._pump is not None:
-            return deferred_from_coro(self._leave(self._pump, reason))
+        if self.pump is not None:
+            return deferred_from_coro(self._leave(self.pump, reason))
         self.settle_finished()
         if self._checkpoints is not None:
             self._checkpoints.stop()
@@ -220,8 +220,8 @@ class FocusScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Return whether anything waits that is not held and that the budget still allows."""
-        if self._pump is not None:
-            return self._pump.goes_on and self._budget() != 0  # others may find more
+        if self.pump is not None:
+            return self.pump.goes_on and self._budget() != 0  # others may find more
         if not self.frontier.counts.waiting or self._budget() == 0:
             return False
         return not self._holds() or bool((self.frontier.view.priorities != HELD).any())
@@ -305,8 +305,8 @@ class FocusScheduler(BaseScheduler):
         return pushed
 
     def _push(self, entries: list[Entry]) -> int:
-        if self._pump is not None:
-            self._pump.said()
+        if self.pump is not None:
+            self.pump.said()
         return self.frontier.push(entries)
 
     def _entry(self, fingerprint: bytes, host: str, request: Request) -> Entry:
@@ -374,8 +374,8 @@ class FocusScheduler(BaseScheduler):
 
     def _wake_when_due(self) -> None:
         """Have the engine ask again when the first host that had to wait is due."""
-        if self._pump is not None:
-            self._pump.said()
+        if self.pump is not None:
+            self.pump.said()
         elif not self.frontier.counts.waiting:
             return
         seconds = self.politeness.next_due()

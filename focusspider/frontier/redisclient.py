@@ -20,6 +20,7 @@ __all__ = ["AwayError", "RedisClient", "public_url"]
 
 #: Seconds for a connection, and for an answer. A call is a matter of milliseconds.
 _CONNECT_S, _ANSWER_S = 5.0, 15.0
+_SCRIPTS = ("beat", "join", "lease", "leave", "push", "reprioritise", "settle")
 #: Least version of Redis: scripts that write what they have drawn from the server's clock.
 _LEAST_VERSION = (5, 0)
 
@@ -55,6 +56,7 @@ class RedisClient:
         self._redis = _connected(url)
         with self.explained():
             info: dict[str, Any] = self.redis.info()
+            self._load()
         version = str(info.get("redis_version", "0"))
         if tuple(int(part) for part in version.split(".")[:2]) < _LEAST_VERSION:
             raise FrontierError(
@@ -69,10 +71,10 @@ class RedisClient:
         The first that fails is the error; those after it have run. Each may run again: after
         an error it is not known whether it had run.
         """
-        from redis.exceptions import NoScriptError, ResponseError
+        from redis.exceptions import NoScriptError
 
         with self.explained():
-            for attempt in range(2):
+            for _ in range(2):
                 pipe = self._redis.pipeline(transaction=False)
                 for name, arguments in calls:
                     pipe.evalsha(script(name)[1], 1, self.prefix, *arguments)
@@ -80,12 +82,17 @@ class RedisClient:
                 failed = [answer for answer in answers if isinstance(answer, Exception)]
                 if not failed:
                     return list(answers)
-                unknown = [isinstance(answer, NoScriptError) for answer in failed]
-                if attempt or not all(unknown) or len(unknown) < len(answers):
-                    raise failed[unknown.index(False) if False in unknown else 0]
-                for name in {name for name, _ in calls}:
-                    self._redis.script_load(script(name)[0])
-        raise ResponseError("the scripts do not stay loaded")  # a proxy that drops them
+                for error in failed:
+                    if not isinstance(error, NoScriptError):
+                        raise error
+                self._load()  # Redis has been started anew, or told to forget them
+                if len(failed) < len(answers):
+                    break
+        raise AwayError(f"{self.url} had forgotten the scripts of the frontier")
+
+    def _load(self) -> None:
+        for name in _SCRIPTS:
+            self._redis.script_load(script(name)[0])
 
     def key(self, name: str) -> str:
         """Return the whole name of a key of the crawl."""

@@ -178,15 +178,9 @@ class SharedFrontier:
         return sum(self._at_work.values()) + sum(map(len, self._shelf.values()))
 
     @property
-    def waits(self) -> bool:
-        """Whether an exchange would be of use: something to say, or more to take."""
-        batch = self._next
-        said = batch.links or batch.requests or batch.settled or batch.changes
-        return bool(said) or bool(self._wanted())
-
-    def host_of(self, fingerprint: bytes) -> str | None:
-        """Return the host of what this worker has leased."""
-        return self._held.get(fingerprint)
+    def unsaid(self) -> bool:
+        """Whether Redis does not know yet of something that waits or has changed."""
+        return bool(self._next.links or self._next.requests or self._next.changes)
 
     def batch(self, *, note: str = "", beat: dict[str, Any] | None = None) -> Batch:
         """Take what is to be said; a ``note`` is kept with the outcomes, a beat is one."""

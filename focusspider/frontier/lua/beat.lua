@@ -16,6 +16,7 @@ local function list()
 end
 local gone, given, busy = list(), list(), list()
 call('HSET', P .. 'i:' .. W, 'starting', ARGV[3])
+call('HDEL', P .. 'i:' .. W, 'ended')  -- it was taken for gone, and is not
 
 -- When nobody could be heard, Redis was away: all are given the time to call again.
 local grace = tonumber(call('HGET', P .. 'n', 'grace') or '0')
@@ -44,14 +45,14 @@ for _, worker in ipairs(call('SMEMBERS', P .. 'orphans')) do
 end
 
 -- A worker with nothing to ask for is given hosts by those that have more than one.
-local function idle(worker)
+local function idle(worker, most)
   if call('ZCARD', P .. 'q:' .. worker) > 0 then return false end
-  for _, host in ipairs(call('SRANDMEMBER', P .. 'k:' .. worker, 64)) do
+  for _, host in ipairs(call('SRANDMEMBER', P .. 'k:' .. worker, most)) do
     if asks(host) then return false end
   end
   return true
 end
-call(idle(W) and 'SADD' or 'SREM', P .. 'idle', W)
+call(idle(W, 64) and 'SADD' or 'SREM', P .. 'idle', W)
 
 local takers = {}
 for _, worker in ipairs(call('SMEMBERS', P .. 'idle')) do
@@ -104,8 +105,15 @@ end
 local reason = ''
 if limit >= 0 and number('pages') >= limit then
   reason = 'page_limit'
-elseif not starting and number('waiting') == 0 and number('leased') == 0 then
+elseif not starting and number('leased') == 0 then
   reason = 'finished'
+  if number('waiting') > 0 then  -- is all of it held?
+    reason = 'strategy_done'
+    if call('EXISTS', P .. 'orphans') == 1 then reason = '' end
+    for _, worker in ipairs(live_list) do
+      if not idle(worker, 1000000) then reason = '' end
+    end
+  end
 end
 local sampled = call('LINDEX', P .. 'rate', -1)
 if not sampled or time - tonumber(string.match(sampled, '^%d+')) >= 5000 then

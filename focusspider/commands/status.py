@@ -1,0 +1,103 @@
+"""``scrapy focus-status``: how a crawl of several workers goes, seen from outside."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from focusspider.errors import FocusError, FrontierError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from focusspider.frontier.redisstatus import CrawlStatus
+
+__all__ = ["Command"]
+
+
+class Command(ScrapyCommand):
+    """Print what Redis knows of the crawls that it holds."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
+
+    def syntax(self) -> str:
+        """Return how the command is called."""
+        return "[--json] [--crawl NAME] [redis://...]"
+
+    def short_desc(self) -> str:
+        """Return what the command does, in a line."""
+        return "Show how the crawls go that share a frontier in Redis"
+
+    def long_desc(self) -> str:
+        """Return what the command does."""
+        return (
+            "Show the crawls whose frontier is in a Redis, FOCUS_FRONTIER if none is named: "
+            "their workers, hosts, what waits, is leased and done, pages a second over the last "
+            "minute, and the harvest rate (relevant pages by pages). It reads only, and can be "
+            "run from any machine that reaches Redis."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of this command to Scrapy's."""
+        super().add_options(parser)
+        parser.add_argument("--crawl", metavar="NAME", help="this crawl only (FOCUS_CRAWL)")
+        parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Print how the crawls go, or what is wrong in one line."""
+        from focusspider.config import FocusConfig
+        from focusspider.frontier.redisstatus import crawls_of, read_status
+
+        if len(args) > 1:
+            raise UsageError("name one Redis")
+        assert self.settings is not None
+        try:
+            overrides = {"FOCUS_FRONTIER": args[0]} if args else {}
+            settings = self.settings.copy()
+            settings.setdict(overrides, priority="cmdline")
+            url = FocusConfig.from_settings(settings).frontier
+            if url is None:
+                raise FrontierError(
+                    "no Redis: name one (redis://HOST:PORT/NUMBER), or set FOCUS_FRONTIER"
+                )
+            names = [opts.crawl] if opts.crawl else crawls_of(url)
+            found = [status for name in names if (status := read_status(url, name))]
+            if opts.crawl and not found:
+                raise FrontierError(
+                    f"no crawl {opts.crawl!r} there; known: {', '.join(crawls_of(url)) or 'none'}"
+                )
+        except FocusError as error:
+            print(f"scrapy focus-status: {error}", file=sys.stderr)
+            self.exitcode = 2
+            return
+        if opts.json:
+            print(json.dumps([status.to_dict() for status in found], indent=2))
+        else:
+            print("\n\n".join(in_words(status) for status in found) or "No crawl.")
+
+
+def in_words(status: CrawlStatus) -> str:
+    """Return how a crawl goes, in lines for a person."""
+    rate = "-" if status.pages_per_second is None else f"{status.pages_per_second:.1f} a second"
+    harvest = "-" if status.harvest_rate is None else f"{status.harvest_rate:.3f}"
+    lines = [
+        f"{status.crawl}: spider {status.spider}, topic {status.topic or '-'}, "
+        f"strategy {status.strategy or '-'}, run {status.run}",
+        f"  pages    {status.pages:,}, {rate}; relevant {status.relevant:,}, "
+        f"harvest rate {harvest}",
+        f"  frontier {status.waiting:,} waiting, {status.leased:,} leased, {status.done:,} done, "
+        f"{status.dropped:,} dropped, {status.evicted:,} evicted; {status.hosts:,} hosts",
+        f"  workers  {len(status.workers)}, {status.lost_workers} lost",
+    ]
+    lines += [
+        f"    {one.worker}  {one.host}:{one.pid}  {one.pages:,} pages, {one.relevant:,} relevant, "
+        f"{one.hosts:,} hosts to ask, {one.leased:,} leased, heard {one.heard:.0f} s ago"
+        for one in status.workers
+    ]
+    return "\n".join(lines)
