@@ -61,10 +61,10 @@ class Command(FocusCommand):
         from focusspider.commands.sessiongraph import check_new, told
         from focusspider.evaluation.bound import parser_of
         from focusspider.topic import Topic
+        from focusspider.urllist import listed_urls
         from focusspider.webgraph import WebGraph
         from focusspider.webgraph.har import import_har
         from focusspider.webgraph.session import BrowsingSession
-        from focusspider.urllist import listed_urls
 
         assert self.settings is not None
         har = Path(given)
