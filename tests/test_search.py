@@ -71,7 +71,9 @@ def test_from_the_keywords_of_the_sample_web(models: Path, tmp_path: Path) -> No
     out = models / "sample" / "authorities.txt"
     settings = {"FOCUS_REPLAY": "sample", "FOCUS_MODELS_DIR": models, "LOG_LEVEL": "WARNING"}
     done = search("sample", **settings)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    # a slow machine is told how far the archive is read
+    assert [line for line in done.stderr.splitlines() if "Reading the archive" not in line] == []
     assert sorted(path.name for path in out.parent.iterdir()) == ["authorities.txt"]
     found = listed_urls(out)
     assert len(found) > 40
