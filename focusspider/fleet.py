@@ -91,7 +91,8 @@ class Fleet:
         name, and :class:`SettingError` where two settings contradict each other.
         """
         assert config.frontier is not None
-        if settings["JOBDIR"]:
+        # Scrapyd's jobs_dir gives every job one, named after it
+        if settings["JOBDIR"] and not (job and Path(settings["JOBDIR"]).name == job):
             raise SettingError(
                 f"JOBDIR={settings['JOBDIR']!r} and FOCUS_FRONTIER: the frontier is in Redis, "
                 "which keeps it; leave JOBDIR out"
