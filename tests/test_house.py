@@ -15,8 +15,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 #: In the order in which data flow. A module imports only from those above it, or from its
 #: own folder.
 ORDER = """
-    errors resources sqlitefile priority registry keytable growing onemessage stats settingkinds config
-    urls urllist hostile markup outline links tables stopwords text sites topicvalues topic page profile
+    errors resources sqlitefile priority registry keytable growing onemessage stats
+    settingkinds config
+    urls urllist hostile markup outline links tables stopwords text
+    sites topicvalues topic page profile
     linkgraph corpus webgraph models remotemodel relevance strategies training
     frontier failures targets journal facts runfolder wholerun record items runreport session
     exactjson payload identity engine politeness scope admission leases

@@ -258,11 +258,17 @@ def test_lists_of_urls_are_taken_from_files(folder):
     # an argument's path is one of where the command is called
     for seeds in ("mine.txt", "topics/found.txt", "mine.txt,https://d.example/l.txt"):
         given = Topic.from_toml(path, {"seeds": seeds}).seeds
-        assert given == {
-            "mine.txt": ("https://c.example/",),
-            "topics/found.txt": listed,
-            "mine.txt,https://d.example/l.txt": ("https://c.example/", "https://d.example/l.txt"),
-        }[seeds]
+        assert (
+            given
+            == {
+                "mine.txt": ("https://c.example/",),
+                "topics/found.txt": listed,
+                "mine.txt,https://d.example/l.txt": (
+                    "https://c.example/",
+                    "https://d.example/l.txt",
+                ),
+            }[seeds]
+        )
     inline = Topic.from_arguments(keywords="graphs", seeds="mine.txt")
     assert inline.seeds == ("https://c.example/",)
     assert inline.replace(pages="3").seeds == inline.seeds
