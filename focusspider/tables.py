@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from focusspider.links import folded, remove, select, tag_path
+from focusspider.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +52,6 @@ _MENU = 0.9
 _LONGEST_LABEL, _DISTINCT, _FILLED = 40, 0.9, 0.8
 
 _HAS_TABLES = re.compile(r"<(?:table|dl)[\s>]", re.IGNORECASE)
-_NO_WORD = re.compile(r"[\W_]+")
 
 
 class Pair(NamedTuple):
@@ -119,7 +119,7 @@ def attribute_key(name: str) -> str:
     >>> attribute_key("Sensor size:"), attribute_key("sensor-size")
     ('sensor size', 'sensor size')
     """
-    return _NO_WORD.sub(" ", name[:MAX_NAME]).strip().casefold()
+    return plain(name[:MAX_NAME])
 
 
 def has_tables(markup: str) -> bool:

@@ -10,6 +10,7 @@ segmented: a run between two punctuation marks is one token.
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from focusspider.stopwords import stop_words
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Analyzer", "Terms", "cosine", "language_name"]
+__all__ = ["Analyzer", "Terms", "cosine", "language_name", "plain"]
 
 MIN_TOKEN = 2
 MAX_TOKEN = 64
@@ -61,6 +62,9 @@ _TABLE = bytes(
 )
 
 
+_NO_WORD = re.compile(r"[\W_]+")
+
+
 def language_name(code: str | None) -> str | None:
     """Return the name of a language, as PyStemmer has it, from a code or a name.
 
@@ -78,6 +82,15 @@ def language_name(code: str | None) -> str | None:
     if name in _NAMES:
         return name
     return _CODES.get(name.replace("_", "-").partition("-")[0])
+
+
+def plain(text: str) -> str:
+    """Return the words of a text in small letters with one space between, as they are compared.
+
+    >>> plain("Sensor size:"), plain("sensor-size")
+    ('sensor size', 'sensor size')
+    """
+    return _NO_WORD.sub(" ", text).strip().casefold()
 
 
 class Terms(dict[str, int]):

@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 ORDER = """
     errors resources sqlitefile priority registry keytable growing onemessage stats
     settingkinds config
-    urls urllist hostile markup outline links tables stopwords text
+    urls urllist hostile markup outline links stopwords text tables
     sites topicvalues topic page profile
     linkgraph corpus webgraph models remotemodel relevance strategies training
     frontier failures targets journal facts runfolder wholerun record items runreport session

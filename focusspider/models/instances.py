@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from focusspider.registry import check_flag, check_share, check_whole
-from focusspider.tables import attribute_key
+from focusspider.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -117,7 +117,7 @@ class InstanceClusters:
         self._descriptions = descriptions
         self._words = self._names(descriptions)
         self._values = [
-            {attribute_key(name): _value(value) for name, value in one.facts.items()}
+            {plain(name): _value(value) for name, value in one.facts.items()}
             for one in descriptions
         ]
         n = len(descriptions)
@@ -131,7 +131,7 @@ class InstanceClusters:
 
     def _names(self, descriptions: Sequence[Description]) -> list[tuple[str, ...]]:
         """Return the words of each name without those of its site, each once."""
-        words = [tuple(dict.fromkeys(attribute_key(one.name).split())) for one in descriptions]
+        words = [tuple(dict.fromkeys(plain(one.name).split())) for one in descriptions]
         of_site: dict[str, list[int]] = defaultdict(list)
         for number, one in enumerate(descriptions):
             of_site[one.site].append(number)
@@ -228,12 +228,12 @@ class InstanceClusters:
 
         A word that many pages of a site have, such as a maker's name, is one of them.
         """
-        names = [set(attribute_key(self._descriptions[one].name).split()) for one in members]
+        names = [set(plain(self._descriptions[one].name).split()) for one in members]
         counts = Counter(word for words in names for word in words)
         kept = [
             word
             for word in self._descriptions[middle].name.split()
-            if (parts := attribute_key(word).split())
+            if (parts := plain(word).split())
             and min(counts[part] for part in parts) > len(members) / 2
         ]
         return " ".join(dict.fromkeys(word.strip(",;:|()[]–—-") for word in kept))
@@ -242,7 +242,7 @@ class InstanceClusters:
         said: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
         for one in members:
             for name, value in self._descriptions[one].facts.items():
-                said[attribute_key(name)].append((_value(value), name, value))
+                said[plain(name)].append((_value(value), name, value))
         for entries in said.values():
             counts = Counter(key for key, _, _ in entries)
             winner = min(counts, key=lambda key: (-counts[key], key))

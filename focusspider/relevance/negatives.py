@@ -37,6 +37,8 @@ def negative_files(
 
 
 def _files(name: str, path: Path) -> list[Path]:
+    if "://" in name:
+        raise ValueError(f"negatives: {name!r} is a URL; save the page as an HTML file")
     if path.is_file():
         return [path]
     if not path.is_dir():

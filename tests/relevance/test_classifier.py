@@ -118,6 +118,7 @@ def test_a_damaged_file_stops_the_crawl(tmp_path: Path) -> None:
     [
         ({"algorithm": "svm"}, "algorithm must be one of naive-bayes, logistic-regression"),
         ({"negatives": "gone"}, r"there is no .*gone; give HTML files, or folders of them"),
+        ({"negatives": ["http://a.example/"]}, "is a URL; save the page as an HTML file"),
         ({"negatives": 5}, "negatives must be a list of texts, got 5"),
         ({"negatives": "empty"}, "'empty' is a folder without HTML files"),
         ({"model": "gone.npz"}, r"there is no .*gone.npz; train it with"),
