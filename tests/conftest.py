@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import redisserver
 from tests.browser import MISSING, find_chromium, launched
 
 if TYPE_CHECKING:
@@ -29,6 +30,15 @@ def corpora() -> Path:
     if not CORPORA.is_dir():
         pytest.skip("the corpora are not beside the checkout (../shared/corpora)")
     return CORPORA
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redisserver.RedisServer]:
+    """Start a Redis that tests share, each with a crawl of its own; skip where there is none."""
+    if redisserver.find_redis() is None:
+        pytest.skip(redisserver.MISSING)
+    with redisserver.RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

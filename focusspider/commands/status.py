@@ -87,12 +87,19 @@ def in_words(status: CrawlStatus) -> str:
     rate = "-" if status.pages_per_second is None else f"{status.pages_per_second:.1f} a second"
     harvest = "-" if status.harvest_rate is None else f"{status.harvest_rate:.3f}"
     lines = [
-        f"{status.crawl}: spider {status.spider}, topic {status.topic or '-'}, "
-        f"strategy {status.strategy or '-'}, run {status.run}",
-        f"  pages    {status.pages:,}, {rate}; relevant {status.relevant:,}, "
-        f"harvest rate {harvest}",
-        f"  frontier {status.waiting:,} waiting, {status.leased:,} leased, {status.done:,} done, "
-        f"{status.dropped:,} dropped, {status.evicted:,} evicted; {status.hosts:,} hosts",
+        (
+            f"{status.crawl}: spider {status.spider}, topic {status.topic or '-'}, "
+            f"strategy {status.strategy or '-'}, run {status.run}"
+        ),
+        (
+            f"  pages    {status.pages:,}, {rate}; relevant {status.relevant:,}, "
+            f"harvest rate {harvest}"
+        ),
+        (
+            f"  frontier {status.waiting:,} waiting, {status.leased:,} leased, "
+            f"{status.done:,} done, {status.dropped:,} dropped, {status.evicted:,} evicted; "
+            f"{status.hosts:,} hosts"
+        ),
         f"  workers  {len(status.workers)}, {status.lost_workers} lost",
     ]
     lines += [

@@ -149,7 +149,7 @@ class Exchange:
             after.append(calls.beat(pages=self._pages, **batch.beat))
         after.append(
             calls.lease(
-                batch.want,
+                0 if self._recover else batch.want,  # there may be enough already
                 a_host=self.a_host,
                 pages=self._pages,
                 recover=self._recover,

@@ -7,13 +7,13 @@ import pytest
 from focusspider.frontier.memory import MemoryFrontier
 from focusspider.frontier.redis import RedisFrontier
 from focusspider.frontier.sqlite import FILE_NAME, SqliteFrontier
-from tests.redisserver import MISSING, RedisServer, find_redis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from focusspider.frontier import Frontier
+    from tests.redisserver import RedisServer
 
 #: A new frontier joins the contract with a line here and its import: from a folder and
 #: the bounds it makes a frontier. In a folder that has one already it goes on with it.
@@ -31,21 +31,10 @@ def redis_url() -> str:
     return _servers[0].url
 
 
-@pytest.fixture(scope="session")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """Start a Redis for the tests of frontiers; skip where there is none."""
-    if find_redis() is None:
-        pytest.skip(MISSING)
-    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
-        _servers[:] = [server]
-        yield server
-        _servers.clear()
-
-
 @pytest.fixture(params=list(FRONTIERS))
 def kind(request: pytest.FixtureRequest) -> str:
     if request.param == "redis":
-        request.getfixturevalue("redis_server")
+        _servers[:] = [request.getfixturevalue("redis_server")]
     return request.param
 
 

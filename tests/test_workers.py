@@ -1,0 +1,348 @@
+"""Real crawls by several workers over a real Redis, one of them killed, or Redis, or the line."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+from scrapy.settings import Settings
+
+from focusspider.config import FocusConfig
+from focusspider.errors import SettingError
+from focusspider.fleet import Fleet
+from tests.crawls import ROOT
+from tests.fleet import make_project
+from tests.redisserver import MISSING, Cut, RedisServer, find_redis
+from tests.site import Reply, Site, links
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HOSTS = [f"127.0.0.{n}" for n in range(1, 9)]
+PAGES_A_HOST = 12
+KEYWORDS = "-akeywords=clock"
+_names = itertools.count()
+
+pytestmark = pytest.mark.skipif(find_redis() is None, reason=MISSING)
+
+
+class Worker:
+    """A ``scrapy crawl`` that works beside others."""
+
+    def __init__(self, exports: Path, redis: str, *arguments: str, **settings: Any) -> None:
+        self.log = exports.parent / f"worker-{next(_names)}.log"
+        options = {
+            "FOCUS_EXPORTS_DIR": exports,
+            "FOCUS_FRONTIER": redis,
+            "FOCUS_WORKER_TIMEOUT": 2,
+            "FOCUS_EXPORT": "all",
+            "AUTOTHROTTLE_ENABLED": False,
+            "DOWNLOAD_DELAY": 0,
+            "ROBOTSTXT_OBEY": False,
+            **settings,
+        }
+        command = [sys.executable, "-W", "error", "-m", "scrapy", "crawl"]
+        for name, value in options.items():
+            command += ["-s", f"{name}={value}"]
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [*command, *(arguments or ("focus",))],
+                cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def wait(self) -> str:
+        self.process.wait(timeout=100)
+        return self.log.read_text()
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+class Web:
+    """Eight hosts of twelve pages; each page leads on at its host, and to the next host.
+
+    The seed is not answered before ``ready``.
+    """
+
+    def __init__(self, ready: Callable[[], bool] = lambda: True, delay: float = 0.0) -> None:
+        self.ready = ready
+        self.delay = delay
+        self.site: Site | None = None
+
+    def __call__(self, host: str, url: str) -> Reply | None:
+        if not url.startswith("/page/"):
+            return None
+        n = int(url.rpartition("/")[2])
+        if n >= PAGES_A_HOST:
+            return None
+        deadline = time.monotonic() + 30
+        while n == 0 and host == HOSTS[0] and not self.ready() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert self.site is not None
+        after = HOSTS[(HOSTS.index(host) + 1) % len(HOSTS)]
+        found = [
+            self.site.url(f"/page/{to}", at) + " clock"
+            for at, to in ((host, 2 * n + 1), (host, 2 * n + 2), (after, n))
+            if to < PAGES_A_HOST
+        ]
+        return Reply(links(*found, title="clock", text=f"clock {host} {n}"), delay=self.delay)
+
+
+@pytest.fixture
+def exports(tmp_path: Path) -> Path:
+    return tmp_path / "exports"
+
+
+def merged(exports: Path, name: str) -> Counter[str]:
+    return Counter(
+        json.loads(line)["url"]
+        for file in exports.glob(f"*/*/worker-*/{name}")
+        for line in file.read_text(encoding="utf-8").splitlines()
+    )
+
+
+def reasons(exports: Path) -> list[str | None]:
+    runs = sorted(exports.glob("*/*/worker-*/run.json"))
+    return [json.loads(run.read_text(encoding="utf-8"))["stop_reason"] for run in runs]
+
+
+def workers_of(server: RedisServer, crawl: str) -> int:
+    import redis
+
+    with redis.Redis(port=server.port, password=server.password or None) as client:
+        return int(client.zcard(f"focus:{{{crawl}}}:w"))
+
+
+def seeds(site: Site) -> str:
+    return "-aseeds=" + site.url("/page/0")
+
+
+def test_two_workers_fetch_each_page_once(redis_server: RedisServer, exports: Path) -> None:
+    crawl = f"workers-{next(_names)}"
+    web = Web(lambda: workers_of(redis_server, crawl) == 2, delay=0.02)
+    with Site(web, HOSTS) as web.site:
+        several = [
+            Worker(exports, redis_server.url, "focus", KEYWORDS, seeds(web.site), FOCUS_CRAWL=crawl)
+            for _ in range(2)
+        ]
+        logs = [worker.wait() for worker in several]
+        hits = Counter((hit.host, hit.path) for hit in web.site.hits)
+    assert set(hits.values()) == {1}
+    assert len(hits) == len(HOSTS) * PAGES_A_HOST
+    for name in ("crawl.jsonl", "items.jsonl"):
+        assert merged(exports, name).total() == len(merged(exports, name)) == len(hits)
+    assert reasons(exports) == ["finished", "finished"], logs
+    by_worker = [
+        [json.loads(line) for line in file.read_text().splitlines()]
+        for file in sorted(exports.glob("*/*/worker-*/crawl.jsonl"))
+    ]
+    assert all(by_worker), "none had nothing to do"
+    # a page whose link another worker found knows its parent, and an item its whole path
+    parents = {line["url"]: line["parent"] for lines in by_worker for line in lines}
+    assert [url for url, parent in parents.items() if parent is None] == [web.site.url("/page/0")]
+    for file in exports.glob("*/*/worker-*/items.jsonl"):
+        for item in map(json.loads, file.read_text().splitlines()):
+            path, at = [], parents[item["url"]]
+            while at is not None:
+                path.append(at)
+                at = parents[at]
+            assert item["path"] == path[::-1]
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [({"pages": 25}, "page_limit"), ({"pages_per_host": 2, "hosts": 5}, "finished")],
+)
+def test_limits_are_the_crawls(
+    redis_server: RedisServer, exports: Path, limit: dict[str, int], reason: str
+) -> None:
+    crawl = f"workers-{next(_names)}"
+    web = Web(lambda: workers_of(redis_server, crawl) == 2, delay=0.02)
+    given = [f"-a{name}={value}" for name, value in limit.items()]
+    with Site(web, HOSTS) as web.site:
+        arguments = ("focus", KEYWORDS, seeds(web.site), *given)
+        several = [
+            Worker(exports, redis_server.url, *arguments, FOCUS_CRAWL=crawl) for _ in range(2)
+        ]
+        logs = [worker.wait() for worker in several]
+    pages = merged(exports, "crawl.jsonl")
+    hosts = Counter(urlsplit(url).hostname for url in pages)
+    assert reasons(exports) == [reason, reason], logs
+    if "pages" in limit:
+        assert pages.total() == len(pages) == limit["pages"]
+    else:
+        assert hosts.total() == 10
+        assert len(hosts) == 5
+        assert set(hosts.values()) == {2}
+
+
+def test_a_worker_that_is_killed_loses_nothing(redis_server: RedisServer, exports: Path) -> None:
+    crawl = f"workers-{next(_names)}"
+    web = Web(lambda: workers_of(redis_server, crawl) == 2, delay=0.05)
+    with Site(web, HOSTS) as web.site:
+        arguments = ("focus", KEYWORDS, seeds(web.site))
+        options = {"FOCUS_CRAWL": crawl, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+        one, other = (Worker(exports, redis_server.url, *arguments, **options) for _ in range(2))
+        deadline = time.monotonic() + 60
+        while len(web.site.hits) < 25 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        one.kill()
+        log = other.wait()
+        hits = Counter((hit.host, hit.path) for hit in web.site.hits)
+    assert len(hits) == len(HOSTS) * PAGES_A_HOST
+    assert "is gone: what it had is fetched by others" in log
+    assert hits.total() - len(hits) <= 16, "only what the dead one had at that moment"
+    for name in ("crawl.jsonl", "items.jsonl"):
+        assert merged(exports, name) == Counter(
+            {web.site.url(path, host): 1 for host, path in hits}
+        )
+    assert sorted(map(str, reasons(exports))) == ["None", "finished"]
+
+
+def test_redis_is_started_anew_and_the_line_is_cut(tmp_path: Path, exports: Path) -> None:
+    (tmp_path / "redis").mkdir()
+    web = Web(delay=0.05)
+    with (
+        RedisServer(tmp_path / "redis", durable=True, password="hunter2") as server,
+        Cut(server.port) as cut,
+        Site(web, HOSTS) as web.site,
+    ):
+        url = f"redis://:hunter2@127.0.0.1:{cut.port}/0"
+        options = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1, "LOG_LEVEL": "DEBUG"}
+        worker = Worker(exports, url, "focus", KEYWORDS, seeds(web.site), **options)
+        for pages, trouble in ((20, server), (50, cut)):
+            deadline = time.monotonic() + 60
+            while len(web.site.hits) < pages and time.monotonic() < deadline:
+                time.sleep(0.01)
+            if trouble is server:
+                server.kill()
+                time.sleep(0.5)
+                server.start()
+            else:
+                cut.cut()
+                time.sleep(1)
+                cut.mend()
+        log = worker.wait()
+        hits = Counter((hit.host, hit.path) for hit in web.site.hits)
+    assert hits == Counter({(host, f"/page/{n}"): 1 for host in HOSTS for n in range(PAGES_A_HOST)})
+    assert reasons(exports) == ["finished"], log
+    assert "The crawl waits for it, up to 300 seconds" in log
+    assert "Redis is back after" in log
+    assert "Traceback" not in log
+    for file in (worker.log, *exports.rglob("*.json*")):
+        assert "hunter2" not in file.read_text(), file
+
+
+def test_redis_is_gone_for_good(tmp_path: Path, exports: Path) -> None:
+    (tmp_path / "redis").mkdir()
+    web = Web(delay=0.05)
+    with RedisServer(tmp_path / "redis") as server, Site(web, HOSTS) as web.site:
+        worker = Worker(
+            exports, server.url, "focus", KEYWORDS, seeds(web.site), FOCUS_FRONTIER_PATIENCE=1
+        )
+        deadline = time.monotonic() + 60
+        while len(web.site.hits) < 30 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        server.kill()
+        log = worker.wait()
+    assert "for 1 seconds (FOCUS_FRONTIER_PATIENCE); what Redis was told is safe" in log
+    assert "Traceback" not in log
+    assert reasons(exports) == ["frontier_error"]
+    pages, items = merged(exports, "crawl.jsonl"), merged(exports, "items.jsonl")
+    assert pages == items, "what Redis was not told of is in neither"
+    assert 0 < pages.total() <= len(web.site.hits)
+
+
+def test_a_foreign_spider_starts_once_and_goes_on(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    pages = {"/": links("/a", "/b"), "/a": links("/b"), "/b": links("/a")}
+    with Site(pages, ["127.0.0.1"]) as site:
+        folder = make_project(
+            tmp_path / "project",
+            f"http://127.0.0.1:{site.port}",
+            f"""
+ADDONS = {{"focusspider.FocusAddon": 500}}
+FOCUS_FRONTIER = {redis_server.url!r}
+FOCUS_CRAWL = "foreign-{next(_names)}"
+ROBOTSTXT_OBEY = False
+""",
+        )
+        (folder / "shop/spiders.py").write_text(
+            "from scrapy.linkextractors import LinkExtractor\n"
+            "from scrapy.spiders import CrawlSpider, Rule\n"
+            "class Plain(CrawlSpider):\n"
+            f"    name = 'plain'\n    start_urls = ['http://127.0.0.1:{site.port}/']\n"
+            "    rules = (Rule(LinkExtractor(), follow=True),)\n"
+        )
+        for _ in range(2):
+            done = subprocess.run(
+                [sys.executable, "-W", "error", "-m", "scrapy", "crawl", "plain"],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=True,
+            )
+            assert "ERROR" not in done.stderr
+            assert "'finish_reason': 'finished'" in done.stderr
+        assert sorted(hit.path for hit in site.hits) == ["/", "/a", "/b"]
+
+
+def test_a_job_directory_beside_it(redis_server: RedisServer) -> None:
+    config = FocusConfig(frontier=redis_server.url)
+    with pytest.raises(SettingError, match=r"JOBDIR='jobs'.*leave JOBDIR out"):
+        Fleet.join(config, Settings({"JOBDIR": "jobs"}), spider="s")
+
+
+def test_redis_that_is_not_there(exports: Path) -> None:
+    url = "redis://:hunter2@127.0.0.1:9/0"
+    log = Worker(exports, url, "focus", KEYWORDS, "-aseeds=http://127.0.0.1/").wait()
+    assert "redis://127.0.0.1:9/0 cannot be reached" in log
+    assert "Traceback" not in log
+    assert "hunter2" not in log
+    assert not exports.exists()
+
+
+def test_status_says_how_it_goes(redis_server: RedisServer, exports: Path) -> None:
+    with Site({"/": links("/a"), "/a": links("/")}) as site:
+        arguments = ("focus", KEYWORDS, "-aseeds=" + site.url("/"))
+        Worker(exports, redis_server.url, *arguments, FOCUS_CRAWL="status").wait()
+    command = [sys.executable, "-W", "error", "-m", "scrapy", "focus-status"]
+    port = redis_server.port
+    outputs = []
+    for options in (
+        ["--json", "--crawl", "status", redis_server.url],
+        ["--crawl", "status", redis_server.url],
+        ["--crawl", "none", f"redis://:hunter2@127.0.0.1:{port}/0"],
+        [],
+    ):
+        done = subprocess.run(
+            [*command, *options], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        outputs.append((done.returncode, done.stdout, done.stderr))
+    [status] = json.loads(outputs[0][1])
+    assert (status["pages"], status["done"], status["waiting"]) == (2, 2, 0)
+    assert status["workers"] == []
+    assert "status: spider focus, topic" in outputs[1][1]
+    assert "  pages    2, -; relevant " in outputs[1][1]
+    for code, _, error in outputs[2:]:
+        assert code == 2
+        assert "hunter2" not in error
+        assert len(error.splitlines()) == 1
+    assert "name one (redis://HOST:PORT/NUMBER), or set FOCUS_FRONTIER" in outputs[3][2]
