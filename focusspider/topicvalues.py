@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -21,6 +20,7 @@ from focusspider.urllist import listed_urls
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
+    from pathlib import Path
 
 __all__ = ["ARGUMENTS", "TABLES", "TOP_KEYS", "TopicValues", "place", "shown", "url_problem"]
 
@@ -263,9 +263,9 @@ class TopicValues:
 
         The path of an argument is relative to the working directory.
         """
-        if not entry.endswith(_LIST) or _SCHEME.match(entry):
+        if not entry.endswith(_LIST) or (_SCHEME.match(entry) and not is_packaged(entry)):
             return None
-        path = Path(entry) if key in self.given else self.folder / entry
+        path = located(entry, None if key in self.given else self.folder)
         if not path.exists():
             problem = f"is no list of URLs ({path} does not exist), and a URL starts with http"
             raise self.entry_error(key, entry, f"{problem}:// or https://")

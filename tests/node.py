@@ -118,7 +118,7 @@ class Node:
 
     def wait(self, *jobs: str) -> None:
         """Wait until jobs have ended."""
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 150
         while time.monotonic() < deadline:
             found = self.ask("listjobs")
             if {job["id"] for job in found["finished"]} >= {*jobs}:

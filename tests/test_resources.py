@@ -28,6 +28,8 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         (folder / name / "broken.py").write_text("import not_installed_anywhere\n")
         (folder / name / "topics/clocks.toml").write_text(TOPIC)
         (folder / name / "topics/pages/one.html").write_text("<p>a clock")
+        seeds = "https://example.org/1\nhttps://example.org/2\n"
+        (folder / name / "topics/seeds.txt").write_text(seeds)
     egg = folder / "project.egg"
     with zipfile.ZipFile(egg, "w") as archive:
         for path in sorted((folder / "zipped").rglob("*")):
@@ -91,6 +93,10 @@ def test_what_a_topic_names_may_be_in_a_package_too(packages: tuple[Path, Path])
     assert located("pages/one.html", packages[0]) == packages[0] / "pages/one.html"
     with pytest.raises(TopicError, match="is no file"):
         Topic.from_table({"seeds": ["https://example.org/"], "targets": [f"{page}x"]})
+    listed = Topic.from_arguments(keywords="clock", seeds="package:zipped/topics/seeds.txt")
+    assert listed.seeds == ("https://example.org/1", "https://example.org/2")
+    with pytest.raises(TopicError, match="is no list of URLs"):
+        Topic.from_arguments(keywords="clock", seeds="package:zipped/topics/none.txt")
 
 
 @pytest.mark.parametrize(
