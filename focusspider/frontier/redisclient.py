@@ -20,7 +20,7 @@ __all__ = ["AwayError", "RedisClient", "public_url"]
 
 #: Seconds for a connection, and for an answer. A call is a matter of milliseconds.
 _CONNECT_S, _ANSWER_S = 5.0, 15.0
-_SCRIPTS = ("beat", "join", "lease", "leave", "push", "reprioritise", "settle")
+_SCRIPTS = ("beat", "join", "lease", "leave", "push", "reprioritise", "settle", "view")
 #: Least version of Redis: scripts that write what they have drawn from the server's clock.
 _LEAST_VERSION = (5, 0)
 

@@ -2,7 +2,9 @@
 read_live()
 if live[W] then
   remove(W)
-  trim(tonumber(ARGV[2]), tonumber(ARGV[3]), nothing)
+  local grown = {}
+  for _, host in ipairs(call('HKEYS', P .. 'own')) do grown[host] = true end
+  trim(tonumber(ARGV[2]), tonumber(ARGV[3]), grown, nothing)
   touch_all()
 end
 call('HSET', P .. 'i:' .. W, 'starting', '0', 'ended', ARGV[4])

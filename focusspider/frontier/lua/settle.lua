@@ -71,7 +71,9 @@ while at <= #ARGV do
     end
   end
 end
-trim(tonumber(ARGV[2]), tonumber(ARGV[3]), nothing)
+local grown = {}
+for host in pairs(touched) do grown[host] = true end
+trim(tonumber(ARGV[2]), tonumber(ARGV[3]), grown, nothing)
 touch_all()
 write_counts()
 return wrong

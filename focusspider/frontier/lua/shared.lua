@@ -190,11 +190,11 @@ local function forget(host, member)
   count('evicted', 1)
 end
 
--- Evict what is over the bounds; call gone(key) for each.
-local function trim(most, most_a_host, gone)
+-- Evict what is over the bounds, that of a host at those that have grown; call gone(key) for each.
+local function trim(most, most_a_host, grown, gone)
   if most_a_host < most then
     local hosts = {}
-    for host in pairs(touched) do hosts[#hosts + 1] = host end
+    for host in pairs(grown) do hosts[#hosts + 1] = host end
     for _, host in ipairs(hosts) do
       local excess = call('ZCARD', P .. 'h:' .. host) - most_a_host
       if excess > 0 then
