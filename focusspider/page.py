@@ -2,7 +2,8 @@
 
 A page holds plain strings. The parser's tree, which is ten times larger, is gone when
 :meth:`PageParser.parse` returns. What costs more than the tree, the folded text and the
-term vectors, is made when it is first asked for, and kept.
+term vectors, is made when it is first asked for, and kept; so are the data tables, for which the
+markup is kept until then.
 """
 
 from __future__ import annotations

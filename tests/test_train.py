@@ -12,6 +12,7 @@ import pytest
 
 from focusspider.models.modelfile import read_model
 from tests.crawls import ROOT, crawl
+from tests.site import Site
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,6 +110,9 @@ def test_a_crawl_finds_its_model(models: Path, tmp_path: Path, kind: str) -> Non
         (["--strategy", "hmm", "--param", "n_states"], "'n_states' is not NAME=VALUE"),
         (["--strategy", "hmm", "--param", "n_stat=3"], "did you mean 'n_states'?"),
         (["--strategy", "hmm", "--param", "n_states=1"], "n_states must be 2 or more"),
+        (["--relevance", "--strategy", "hmm"], "--strategy hmm and --relevance: give one of them"),
+        (["--relevance", "--param", "cc=3"], "the trainer of relevance has no parameter 'cc'"),
+        (["--relevance", "--graph", "nowhere"], "there is nothing to learn from at nowhere"),
         (["--date", "tomorrow"], "--date 'tomorrow' is not a day, such as 2026-01-31"),
         (["--seed", "-1"], "--seed is a whole number of 0 or more, got -1"),
         (["--graph", "nowhere"], "there is nothing to learn from at nowhere: collect it with"),
@@ -135,3 +139,50 @@ def test_a_model_that_cannot_be_had_does_not_stop_the_others(models: Path, tmp_p
         assert f"{kind}: {path} has too little to learn from" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.glob("*.npz"))
+
+
+def test_the_judge_is_trained_from_the_graph_and_found_by_a_crawl(
+    models: Path, tmp_path: Path
+) -> None:
+    done = train(models, "--relevance", "--date", "2026-01-31")
+    assert done.returncode == 0, done.stderr
+    assert "logistic-regression, from 64 wanted and 422 other pages" in done.stdout
+    path = models / "sample" / "relevance.npz"
+    model = read_model(path, kind="relevance")
+    assert (model.topic, model.date, len(model.training_data)) == ("sample", "2026-01-31", 64)
+    assert model.metrics["held_out_recall"] > 0.9
+    assert model.metrics["held_out_precision"] > 0.9
+    crawled = crawl(
+        tmp_path,
+        "topic=sample",
+        "relevance=classifier",
+        FOCUS_REPLAY="sample",
+        FOCUS_MODELS_DIR=models,
+    )
+    path.unlink()
+    assert crawled.code == 0, crawled.log
+    assert f"Relevance is judged by {path} of 2026-01-31" in crawled.log
+    assert crawled.run["relevant"] > 20
+    assert crawled.items[0]["why"].startswith("logistic-regression 0.")
+
+
+def test_without_a_graph_the_judge_is_trained_from_the_topics_own_pages(tmp_path: Path) -> None:
+    for name, text in (("tea", "tea in a cup"), ("cake", "cake with tea")):
+        (tmp_path / f"{name}.html").write_text(f"<title>{name}</title><p>{text}", encoding="utf-8")
+    (tmp_path / "robot.html").write_text("<h1>Robot</h1><p>A robot arm.", encoding="utf-8")
+    pages = {f"/{n}": f"<h1>Robot</h1><p>A robot arm that can {n}." for n in ("grip", "lift")}
+    with Site(pages, hosts=("127.0.0.1",)) as site:
+        urls = [site.url(path) for path in (*pages, "/gone")]
+        (tmp_path / "robots.toml").write_text(
+            f'''
+            targets = ["robot.html", "{urls[0]}", "{urls[1]}", "{urls[2]}"]
+            [relevance]
+            kind = "classifier"
+            negatives = ["tea.html", "cake.html"]
+            ''',
+            encoding="utf-8",
+        )
+        done = train(tmp_path / "m", "--relevance", topic=str(tmp_path / "robots.toml"))
+    assert done.returncode == 0, done.stderr
+    assert "logistic-regression, from 3 wanted and 2 other pages" in done.stdout
+    assert read_model(tmp_path / "m" / "robots" / "relevance.npz").topic == "robots"

@@ -313,7 +313,10 @@ def _spider_arguments(topic: Topic) -> dict[str, Any]:
         if table[key]
     }
     relevance = {key: value for key, value in table["relevance"].items() if value is not None}
-    if isinstance(relevance.get("file"), str):  # the arguments have no file to be relative to
-        relevance["file"] = str(located(relevance["file"], topic.base_dir).absolute())
+    for key in ("file", "model", "negatives"):  # the arguments have no file to be relative to
+        if isinstance(relevance.get(key), str):
+            relevance[key] = str(located(relevance[key], topic.base_dir).absolute())
+        elif isinstance(relevance.get(key), list | tuple):
+            relevance[key] = [str(located(p, topic.base_dir).absolute()) for p in relevance[key]]
     arguments |= {key: value for key, value in table["sites"].items() if value}
     return arguments | {"relevance": relevance}

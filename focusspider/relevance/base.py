@@ -26,7 +26,11 @@ class Judgement(NamedTuple):
 
 
 class Relevance(Protocol):
-    """Decides whether a page is what the user wants."""
+    """Decides whether a page is what the user wants.
+
+    One that looks at tables may also have ``facts(page)``, which returns those of ``page.tables``
+    that hold what is wanted; see :mod:`focusspider.facts`.
+    """
 
     def start(self, profile: TopicProfile) -> None:
         """Learn the topic; called once, before the first page, when targets are known."""
