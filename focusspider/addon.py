@@ -88,6 +88,11 @@ class FocusAddon:
             return
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Monitor, 0)
         if config.metrics_port is not None:
+            if not settings.getbool("TWISTED_REACTOR_ENABLED", True):
+                raise SettingError(
+                    "FOCUS_METRICS_PORT needs Twisted's reactor, and TWISTED_REACTOR_ENABLED = "
+                    "False; leave one of them out"
+                )
             settings.setdefault_in_component_priority_dict("EXTENSIONS", MetricsPort, 0)
         _check_feeds(settings)
         if not scoring:

@@ -194,6 +194,14 @@ def test_a_host_that_is_not_ours_is_said_too(tmp_path: Path) -> None:
     assert "Traceback" not in run.log
 
 
+def test_without_twisteds_reactor_nothing_can_be_asked(tmp_path: Path) -> None:
+    run = crawl(tmp_path, "topic=sample", "pages=3", FOCUS_REPLAY="sample",
+                FOCUS_METRICS_PORT=0, TWISTED_REACTOR_ENABLED=False)  # fmt: skip
+    assert run.code != 0
+    assert "FOCUS_METRICS_PORT needs Twisted's reactor" in run.log
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("port", ["http", "70000", "0-5", "9420-9410", "-1", "1-2-3", ""])
 def test_a_wrong_port_is_an_error_before_the_crawl(port: str, tmp_path: Path) -> None:
     from scrapy.settings import Settings

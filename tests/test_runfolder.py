@@ -23,6 +23,17 @@ def test_two_runs_of_one_second_have_two_folders(tmp_path: Path, monkeypatch) ->
     assert names == ["20261127T101500Z", "20261127T101500Z-2", "20261127T101500Z-3"]
 
 
+def test_a_job_names_its_run_and_one_that_is_scheduled_again_the_next(tmp_path: Path) -> None:
+    names = []
+    for run in (None, None, "named"):
+        folder = RunFolder.make(tmp_path, "clocks", run, job="6487ec79")
+        folder.close()
+        names.append(folder.path.name)
+    assert names == ["6487ec79", "6487ec79-2", "named"]
+    with pytest.raises(SettingError, match=r"_job='\.\./up': not a name for a folder"):
+        RunFolder.make(tmp_path, "clocks", job="../up")
+
+
 def test_a_named_run_never_overwrites(tmp_path: Path) -> None:
     RunFolder.make(tmp_path, "clocks", "first").close()
     with pytest.raises(SettingError, match=r"FOCUS_RUN='first': .*/clocks/first is there already"):
