@@ -226,6 +226,12 @@ class FocusConfig:
         "seconds",
         "Longest Crawl-delay of a robots.txt that is obeyed in full; 0: none is.",
     )
+    backoff: int = _setting(
+        1,
+        whole(0),
+        "seconds",
+        "First pause of a host that bans without saying for how long; doubled each time; 0: none.",
+    )
     max_retry_after: int = _setting(
         300,
         whole(0),

@@ -1,7 +1,9 @@
-"""``Retry-After``: a host that says when to come back is left alone until then."""
+"""A host that is asked too often is left alone: until when it says, or longer each time."""
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["RetryAfterMiddleware", "seconds_to_wait"]
 
 _STATUSES = frozenset({429, 503})
+#: What a ban may look like as well; but one page may be forbidden, so two in a row count.
+_FORBIDDEN = 403
 
 
 class RetryAfterMiddleware:
@@ -27,32 +31,69 @@ class RetryAfterMiddleware:
     up to ``FOCUS_MAX_RETRY_AFTER``, and none of them holds a place in the downloader. The
     request itself is among them if Scrapy's RetryMiddleware retries it. With another
     scheduler nothing happens.
+
+    Where a host does not say, or answers 403 twice in a row, it is left alone for
+    ``FOCUS_BACKOFF`` seconds, and twice as long each time until it gives a page.
     """
 
-    def __init__(self, crawler: Crawler, *, longest: float) -> None:
+    def __init__(self, crawler: Crawler, *, longest: float, backoff: float = 0.0) -> None:
         self._crawler = crawler
         self._longest = longest
+        self._backoff = backoff
+        self._refusals: dict[str, _Refusals] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RetryAfterMiddleware:
         """Build the middleware of a crawl."""
         config = FocusConfig.from_settings(crawler.settings)
-        return cls(crawler, longest=config.max_retry_after)
+        return cls(crawler, longest=config.max_retry_after, backoff=config.backoff)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Hold the host, and pass the response on."""
         value = response.headers.get("Retry-After")
-        if response.status not in _STATUSES or value is None:
-            return response
         scheduler = FocusScheduler.of(self._crawler)
+        if scheduler is None:
+            return response
+        if response.status not in _STATUSES or value is None:
+            self._back_off(scheduler, scheduler.host(request), response.status)
+            return response
         seconds = seconds_to_wait(value.decode("latin-1"), datetime.now(UTC))
-        if scheduler is not None and seconds:
+        if seconds:
             assert self._crawler.stats is not None
             scheduler.politeness.hold(scheduler.host(request), min(seconds, self._longest))
             self._crawler.stats.inc_value(stats.HOST_HELD)
             if seconds > self._longest:
                 stats.count_reason(self._crawler.stats, stats.HOST_CAPPED, "retry_after")
         return response
+
+    def _back_off(self, scheduler: FocusScheduler, host: str, status: int) -> None:
+        """Leave a host alone that refuses, and forget its refusals when it gives a page."""
+        if status not in _STATUSES and status != _FORBIDDEN:
+            if status < 400:
+                self._refusals.pop(host, None)
+            return
+        refusals = self._refusals.setdefault(host, _Refusals())
+        now = time.monotonic()
+        if not self._backoff or now < refusals.until:
+            return  # it was asked before the last refusal came
+        if status == _FORBIDDEN and not refusals.forbidden:
+            refusals.forbidden = True
+            return
+        seconds = min(self._backoff * 2 ** min(refusals.pauses, 20), self._longest)
+        refusals.pauses += 1
+        refusals.until = now + seconds
+        scheduler.politeness.hold(host, seconds)
+        assert self._crawler.stats is not None
+        self._crawler.stats.inc_value(stats.HOST_BACKED_OFF)
+
+
+@dataclass
+class _Refusals:
+    """What a host has refused since its last page."""
+
+    forbidden: bool = False
+    pauses: int = 0
+    until: float = 0.0
 
 
 def seconds_to_wait(value: str, now: datetime) -> float:

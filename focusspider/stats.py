@@ -274,6 +274,12 @@ HOST_HELD = _stat(
     "Answers 429 or 503 that said when to come back; the host was left alone until then.",
     "Many: raise DOWNLOAD_DELAY.",
 )
+HOST_BACKED_OFF = _stat(
+    "focus/host/backed_off",
+    "Answers 429 or 503 that did not say when to come back, or 403 in a row; the host was left "
+    "alone for a while, twice as long each time.",
+    "Many: raise DOWNLOAD_DELAY.",
+)
 HOST_CRAWL_DELAY = _stat(
     "focus/host/crawl_delay",
     "Files robots.txt that asked for a delay between two requests.",

@@ -23,11 +23,15 @@ BASELINE = "breadth-first"
 class CrawlSpec:
     """One crawl of the corpus: ``arguments`` are those of ``scrapy crawl focus``.
 
+    Their relevance is the truth. ``judge`` is the relevance that the crawl itself has, where
+    it is not told the truth.
+
     ``site`` and ``topic`` are the names that its id was made of, where it was.
     """
 
     id: str
     arguments: Mapping[str, Any]
+    judge: Mapping[str, Any] | None = None
     site: str = ""
     topic: str = ""
 

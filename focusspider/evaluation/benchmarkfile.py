@@ -16,6 +16,7 @@ from focusspider.errors import BenchmarkError, TopicError, UnknownNameError, nea
 from focusspider.evaluation.benchmark import BASELINE, Benchmark, CrawlSpec, StrategySpec
 from focusspider.evaluation.testbed import TestbedSpec
 from focusspider.evaluation.texts import TEXTS_KEYS
+from focusspider.relevance import topic_relevance
 from focusspider.replay.spec import SAMPLE
 from focusspider.resources import located
 from focusspider.sites import Sites
@@ -35,7 +36,7 @@ _CORPUS = ("archive", "labels")
 #: What a crawl, a site or a topic may have.
 CRAWL_KEYS = (
     "name", "topic", "seeds", "keywords", "description", "targets", "language",
-    "label", "match", "relevance", "allow", "deny", "pages",
+    "label", "match", "relevance", "judge", "allow", "deny", "pages",
 )  # fmt: skip
 _STRATEGY = ("name", "label", "random")
 _PLACE = re.compile(r"\{texts\.([^{}]*)\}")
@@ -161,11 +162,12 @@ class _Reader:
         self._whole(f"{where}: pages", table.get("pages"))
         try:
             arguments = self._arguments(table, labels, where)
+            judge = self._judge(table, where)
         except TopicError as wrong:
             raise BenchmarkError(str(wrong)) from wrong.__cause__
         arguments["name"] = name
         arguments["pages"] = table.get("pages", pages)
-        return CrawlSpec(id=name, site=site, topic=topic, arguments=arguments)
+        return CrawlSpec(id=name, site=site, topic=topic, arguments=arguments, judge=judge)
 
     def _arguments(
         self, table: Mapping[str, Any], labels: Path | None, where: str
@@ -174,7 +176,7 @@ class _Reader:
         values = {
             key: value
             for key, value in table.items()
-            if key not in {"name", "topic", "label", "match", "pages"}
+            if key not in {"name", "topic", "label", "match", "judge", "pages"}
         }
         if "label" in table:
             if labels is None:
@@ -185,18 +187,29 @@ class _Reader:
             }  # fmt: skip
         elif "match" in table:
             raise self.error(f"{where}: match", "it is the match of a label; give label, too")
-        sites: dict[str, Any] = {key: values.pop(key) for key in ("allow", "deny") if key in values}
-        source = f"{self.path}: {where}"
-        if "topic" in table:
-            topic = Topic.load(
-                self.path.parent / str(table["topic"]), arguments={**values, **sites}
-            )
-        else:
-            whole = {"name": where, **values, "sites": sites} | {"name": str(table["name"])}
-            topic = Topic.from_table(whole, source=source, base_dir=self.path.parent)
+        topic = self._topic(table, values, where)
         if topic.relevance.kind is None and "relevance" not in table and "label" not in table:
             raise self.error(where, "there is no truth; give label =, or relevance =")
         return _spider_arguments(topic)
+
+    def _topic(self, table: Mapping[str, Any], values: dict[str, Any], where: str) -> Topic:
+        sites: dict[str, Any] = {key: values.pop(key) for key in ("allow", "deny") if key in values}
+        if "topic" in table:
+            return Topic.load(self.path.parent / str(table["topic"]), arguments={**values, **sites})
+        whole = {"name": where, **values, "sites": sites} | {"name": str(table["name"])}
+        return Topic.from_table(whole, source=f"{self.path}: {where}", base_dir=self.path.parent)
+
+    def _judge(self, table: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+        """Return the relevance by which a crawl judges where it is not told the truth."""
+        if "judge" not in table:
+            return None
+        judge = self._table(f"{where}: judge", table["judge"])
+        left_out = {"name", "topic", "label", "match", "relevance", "judge", "pages"}
+        values = {key: value for key, value in table.items() if key not in left_out}
+        topic = self._topic(table, {**values, "relevance": judge}, f"{where}: judge")
+        topic_relevance(topic)  # or a wrong name would be said by each crawl
+        arguments: dict[str, Any] = _spider_arguments(topic)["relevance"]
+        return arguments
 
     # -- strategies ------------------------------------------------------------------
 

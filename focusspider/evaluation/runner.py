@@ -163,7 +163,8 @@ class Evaluation:
     def _arguments(self, crawl: CrawlSpec, strategy: StrategySpec) -> dict[str, Any]:
         places = self._places.get(crawl.id)
         filled = strategy.of(crawl, self.benchmark.corpora, places)
-        return {**crawl.arguments, "strategy": filled}
+        judge = {"relevance": dict(crawl.judge)} if crawl.judge is not None else {}
+        return {**crawl.arguments, **judge, "strategy": filled}
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def _crawl(job: Mapping[str, Any]) -> None:
     counts = crawler.stats.get_stats() if crawler.stats else {}
     errors = counts.get("spider_exceptions/count", 0)
     reason = counts.get("finish_reason")
-    if reason not in {"finished", "page_limit"}:
+    if reason not in {"finished", "page_limit", "strategy_done"}:
         raise _FailedError(f"the crawl stopped by {reason!r}")
     if errors:
         raise _FailedError(f"{errors} pages raised an exception")

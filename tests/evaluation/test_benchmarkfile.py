@@ -109,6 +109,10 @@ def test_a_benchmark_is_narrowed(tmp_path: Path) -> None:
         (', label = "dom-half"', "", "strategies[1]: the label 'dom' is taken"),
         ("archive =", "archives =", "corpus.archives: not a key (did you mean 'archive'?)"),
         ('labels = "labels.csv"', "", "crawl north-tides: label: there is no table of them"),
+        ('label = "moon"\n', 'label = "moon"\njudge = { kind = "labls" }\n',
+         "crawl north-moon: judge: relevance: 'labls' is not a known"),
+        ('label = "moon"\n', 'label = "moon"\njudge = "table"\n',
+         "crawl north-moon: judge: give a table, not 'table'"),
         ('label = "moon"\n', "", "crawl north-moon: match: it is the match of a label"),
         ('label = ["tide", "ebb"]', "", "crawl north-tides: there is no truth"),
         ('keywords = ["moon"]', 'keywords = ["moon"]\nseeds = ["http://m.example/"]',
@@ -142,7 +146,11 @@ def test_every_benchmark_loads(path: Path) -> None:
     assert benchmark.name == path.stem
     assert benchmark.description
     names = {one.name for one in benchmark.strategies}
-    assert names in ({"hcla"}, {"auto"}) or {"breadth-first", "best-first", "dom"} <= names
+    assert (
+        names in ({"hcla"}, {"auto"})
+        or {"breadth-first", "best-first", "dom"} <= names
+        or {"breadth-first", "apprentice", "xcrawl"} <= names
+    )
 
 
 def test_the_benchmarks_are_those_that_were_defined() -> None:

@@ -72,6 +72,16 @@ def test_the_rows_are_those_worked_out_by_hand(first: Path) -> None:
     assert rows["breadth-first"]["precision_100"] == pytest.approx(1 / 3)
 
 
+def test_a_crawl_may_judge_by_itself_and_is_measured_by_the_truth(tmp_path: Path) -> None:
+    judge = 'label = "wanted"\njudge = { kind = "keywords", all = ["news"] }'
+    path = write(tmp_path, BENCHMARK.replace('label = "wanted"', judge))
+    evaluate(load_benchmark(path), tmp_path / "out")
+    run = json.loads((tmp_path / "out/crawls/clocks/dom/run.json").read_text(encoding="utf-8"))
+    assert run["topic"]["relevance"]["kind"] == "keywords"
+    assert run["relevant"] == 1, "the index names news"
+    assert rows_of(tmp_path / "out")["dom"]["found"] == 2, "and the targets are found"
+
+
 def test_each_crawl_measures_itself(first: Path) -> None:
     rows = rows_of(first)
     assert rows["omniscient"]["wall_s"] is None

@@ -110,3 +110,22 @@ def test_inputs_are_left_as_they_were() -> None:
     pagerank(links, start=start)
     assert start.tolist() == [3, 1]
     assert links.toarray().tolist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_preference_is_where_the_surfer_jumps_to(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, n_pages = 9, 5
+    pages = rng.permutation(n)[:n_pages]
+    links = (rng.random((n_pages, n)) < 0.3).astype(float)
+    wanted = rng.random(n)
+    preferred = wanted / wanted.sum()
+    # x = (1 - d) p + d Sᵀx, where a row of S is p if the page has no links
+    steps = np.tile(preferred, (n, 1))
+    for page, row in zip(pages, links, strict=True):
+        if row.any():
+            steps[page] = row / row.sum()
+    expected = np.linalg.solve(np.eye(n) - D * steps.T, (1 - D) * preferred)
+    assert_allclose(ranks(links, pages=pages, preference=wanted), expected, rtol=1e-10)
+    even = ranks(links, pages=pages, preference=np.full(n, 7.0))
+    assert_allclose(even, ranks(links, pages=pages), rtol=1e-10)
