@@ -8,6 +8,9 @@ directive): samples are drawn from its English pages, or from all its languages,
 other pages of httpd, those of httpd in other languages, and all pages of the other five manuals,
 none of which has such a table.
 
+The lists of flags of grass are of one kind too: ``table`` on the other pages of grass. The targets
+of the other four have no kind of table in common.
+
 ``classifier``: within each manual, from targets alone, and from 20 targets and 20 other pages; and
 on each manual trained on 20 targets and 20 other pages of each of the other five.
 
@@ -44,7 +47,7 @@ CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 ANALYZER = Analyzer("english")
 TOPIC = Topic(name="reference", keywords=("reference",), source="benchmark")
 SAMPLES = 20
-TABLED = "httpd"
+TABLED, LISTED = "httpd", "grass"
 
 
 class Labelled(NamedTuple):
@@ -145,6 +148,17 @@ def measure_table(pages: Sequence[Labelled], draws: int) -> None:
             )  # fmt: skip
 
 
+def measure_lists(pages: Sequence[Labelled], draws: int) -> None:
+    """Print how good ``table`` is where what targets have in common are lists of definitions."""
+    of_site = [one for one in pages if one.site == LISTED]
+    found = []
+    for seed in range(draws):
+        samples = drawn(of_site, SAMPLES, random.Random(seed))
+        judge = table_judge(samples)
+        found.append(tested(of_site, samples, lambda p, judge=judge: judge.judge(p).relevant))
+    shown(f"table, {LISTED}: other pages of {LISTED}", found)
+
+
 def classifier(
     wanted: Sequence[Page], others: Sequence[Page], algorithm: str
 ) -> Callable[[Page], bool]:
@@ -233,6 +247,7 @@ def main() -> None:
     for one in pages:
         page_words(one.page)
     measure_table(pages, arguments.draws)
+    measure_lists(pages, arguments.draws)
     measure_cost(pages, arguments.corpora)
     measure_within(pages, arguments.draws)
     measure_across(pages, arguments.draws)
