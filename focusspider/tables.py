@@ -42,8 +42,9 @@ MAX_NAME = 80
 
 _ELEMENTS = "table, dl"
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
-_UNREAD = "script, style, template, [hidden]"
-_FOREIGN = "table, dl, form, input, select, textarea, iframe, h1, h2"
+_UNREAD = "script, style, template"
+_HIDDEN = "[hidden]"
+_FOREIGN = "form, input, select, textarea, iframe, h1, h2"
 _SECTIONS = frozenset(["thead", "tbody", "tfoot"])
 _LAYOUT_ROLES = frozenset(["presentation", "none", "navigation", "menu", "menubar"])
 #: Share of a table's text that is links, from which on it is a menu.
@@ -135,15 +136,17 @@ def read_tables(markup: str) -> tuple[DataTable, ...]:
     root = LexborHTMLParser(markup.encode("utf-8", "replace")).root
     assert root is not None  # a parser of HTML makes one of anything
     remove(root, _UNREAD)
+    number = {node.mem_id: index for index, node in enumerate(select(root, _ELEMENTS))}
+    remove(root, _HIDDEN)  # which a browser finds, and nobody sees
     layout = _holding(root)
     found: list[DataTable] = []
     heading: LexborNode | None = None
-    index, places = -1, MAX_PLACES
+    places = MAX_PLACES
     for node in select(root, f"h1, h2, h3, h4, h5, h6, {_ELEMENTS}"):
         if node.tag in _HEADINGS:
             heading = node
             continue
-        index += 1
+        index = number[node.mem_id]
         if index >= MAX_TABLES or places <= 0:
             break
         if node.mem_id in layout or _is_layout(node):
@@ -159,7 +162,8 @@ def read_tables(markup: str) -> tuple[DataTable, ...]:
 def _holding(root: LexborNode) -> set[int]:
     """Return which tables hold what no table of data does: another table, a form, headings."""
     found: set[int] = set()
-    for node in select(root, _FOREIGN)[:MAX_FOREIGN]:
+    tables = select(root, _ELEMENTS)[:MAX_TABLES]
+    for node in [*tables, *select(root, _FOREIGN)[:MAX_FOREIGN]]:
         above = node.parent
         while above is not None and above.tag not in {"table", "dl"}:
             above = above.parent

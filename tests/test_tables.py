@@ -127,6 +127,12 @@ def test_its_number_counts_layout_too_and_its_caption_comes_first() -> None:
     ]  # fmt: skip
 
 
+def test_its_number_is_that_of_a_browser() -> None:
+    hidden = SHEET.replace("<table>", "<table hidden>")
+    (found,) = tables(f"<template>{SHEET}</template><div hidden>{SHEET}</div>{hidden}{SHEET}")
+    assert found.index == 2
+
+
 def test_spellings_of_a_name() -> None:
     keys = {attribute_key(name) for name in ("Sensor size:", "SENSOR-SIZE", " sensor_size ")}
     assert keys == {"sensor size"}
@@ -156,6 +162,9 @@ HOSTILE = {
     "a long cell": f"<table><tr><th>a<td>{'b ' * 500_000}<tr><th>c<td>d</table>",
     "headings in headings": "<h1>a" * 5_000 + SHEET,
     "inputs without end": f"<table><tr><td>{'<input>' * 50_000}</table>",
+    "tables in tables after many inputs": "<input>" * 6_000
+    + "<table><tr><td>" * 400
+    + "text " * 200_000,
     "nothing but tags": "<tr><td><th><dd><dt></table></dl><caption>",
 }
 
