@@ -178,11 +178,12 @@ def test_without_a_graph_the_judge_is_trained_from_the_topics_own_pages(tmp_path
             targets = ["robot.html", "{urls[0]}", "{urls[1]}", "{urls[2]}"]
             [relevance]
             kind = "classifier"
+            algorithm = "naive-bayes"
             negatives = ["tea.html", "cake.html"]
             ''',
             encoding="utf-8",
         )
         done = train(tmp_path / "m", "--relevance", topic=str(tmp_path / "robots.toml"))
     assert done.returncode == 0, done.stderr
-    assert "logistic-regression, from 3 wanted and 2 other pages" in done.stdout
+    assert "naive-bayes, from 3 wanted and 2 other pages" in done.stdout
     assert read_model(tmp_path / "m" / "robots" / "relevance.npz").topic == "robots"

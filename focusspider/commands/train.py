@@ -83,8 +83,8 @@ class Command(FocusCommand):
         seed = config.seed if opts.seed is None else opts.seed
         if seed < 0:
             raise SettingError(f"--seed is a whole number of 0 or more, got {seed}")
-        trainers = _trainers(opts.strategy, opts.params, relevance=opts.relevance)
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
+        trainers = _trainers(opts.strategy, opts.params, topic if opts.relevance else None)
         folder = located(config.models_dir / topic.name)
         path = Path(opts.graph) if opts.graph else graph_of_topic(config, topic.name)
         out = Path(opts.out) if opts.out else folder
@@ -148,14 +148,19 @@ class Command(FocusCommand):
         return True
 
 
-def _trainers(name: str, params: Sequence[str], *, relevance: bool) -> dict[str, Trainer]:
-    """Return the trainers that were asked for, by their names; wrong input stops here."""
+def _trainers(name: str, params: Sequence[str], judged: Topic | None) -> dict[str, Trainer]:
+    """Return the trainers that were asked for, by their names; wrong input stops here.
+
+    ``judged`` is the topic whose judge is to be trained, which may name its algorithm.
+    """
     from focusspider.training import TRAINERS, build_relevance_trainer, build_trainer
 
-    if relevance:
+    if judged is not None:
         if name != _ALL:
             raise SettingError(f"--strategy {name} and --relevance: give one of them")
-        trainer = build_relevance_trainer(dict(map(_param, params)), where="focus-train")
+        own = judged.relevance.params if judged.relevance.kind == "classifier" else {}
+        given = {"algorithm": own.get("algorithm"), **dict(map(_param, params))}
+        trainer = build_relevance_trainer(given, where="focus-train")
         return {trainer.kind: trainer}
     if name == _ALL:
         if params:
