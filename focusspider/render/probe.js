@@ -96,7 +96,9 @@
     "option", "switch", "tab", "treeitem"]);
   const MOST_ACTIONS = 500;
   const MOST_LINKS = 5000;
+  const MOST_SCREENS = 30;
   const LABEL = 200;
+  const SCROLL = "scroll";
   const known = new Set();
   let places = new Map();
   let acting = null;
@@ -151,6 +153,13 @@
     return steps.reverse().join("/");
   };
 
+  const isPlace = (fragment) => { // of the page, to which a link scrolls
+    try {
+      const name = decodeURIComponent(fragment);
+      return name !== "" && Boolean(document.getElementById(name) ||
+        document.getElementsByName(name).length);
+    } catch { return false; }
+  };
   const isPressed = (node, style) => { // a person would press it, and it is no link as such
     if (node.matches("input, textarea, select, option, label, form")) {
       return node.matches("input[type=button], input[type=image]");
@@ -161,11 +170,10 @@
     if (node.localName === "button" && node.form && node.type !== "button") return owns;
     if (/^(button|summary)$/.test(node.localName)) return true;
     if (node.localName === "a" && node.hasAttribute("href")) {
-      const target = targetOf(node);
-      if (!target) return owns || /^\s*(#|javascript:|$)/i.test(node.getAttribute("href"));
-      if (target === here()) return true;
-      return owns || says || role === "button" || [...node.attributes].some(
-        (attribute) => /^data-(\w+-)?toggle$/.test(attribute.name));
+      const href = node.getAttribute("href").trim();
+      if (owns || says || role === "button" || /^javascript:/i.test(href)) return true;
+      if (href.startsWith("#")) return !isPlace(href.slice(1)); // a place needs no script
+      return [...node.attributes].some((a) => /^data-(\w+-)?toggle$/.test(a.name));
     }
     if (owns || says || ROLES.has(role)) return true;
     const parent = parentOf(node);
@@ -213,7 +221,20 @@
         });
       }
     }
+    const page = document.scrollingElement;
+    if (page && page.scrollHeight - page.scrollTop > innerHeight + 2) {
+      places.set(SCROLL, [page]); // last, since it shows what was not there
+      found.push({ key: SCROLL, kind: "scroll", label: "" });
+    }
     return found;
+  };
+  const scrolled = async () => { // to the end of the page, as it was when that began
+    const page = document.scrollingElement;
+    const steps = Math.min(MOST_SCREENS, Math.ceil(page.scrollHeight / innerHeight));
+    for (let step = 0; step < steps; step += 1) {
+      scrollBy({ top: 0.9 * innerHeight, behavior: "instant" });
+      await new Promise((next) => { requestAnimationFrame(() => requestAnimationFrame(next)); });
+    }
   };
 
   // Elements that lead to links, each with what is above it and the text around it: what a reader
@@ -345,12 +366,15 @@
       return Boolean(node && node.isConnected && isSeen(node));
     },
     know(urls) { for (const url of urls) known.add(url); answers.read(0); },
-    choose(key) {
+    act(key) {
       const [node, option] = places.get(key) || [];
+      acting = null;
+      if (key === SCROLL) return scrolled();
       acting = node;
       chosen = textOf(node.options[option]);
       node.selectedIndex = option;
       for (const type of CHANGES) node.dispatchEvent(new Event(type, { bubbles: true }));
+      return null;
     },
     // Wait until nothing has changed for so many milliseconds.
     quiet(calm, most) {

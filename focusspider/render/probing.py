@@ -5,11 +5,11 @@ search is depth-first: of all that a person could hover, click or choose and tha
 tried, it takes what has appeared last. Where that is gone, the page is loaded again, and what led
 to it is done once more.
 
-What was done is not done again, unless it has brought something that was not there before: so
-a button "more" is pressed until nothing more comes, and menus that open and close come to an
-end. The number of steps grows with what there is on the page, and not with the number of ways
-to combine it; a link that shows only in a certain combination of independent choices can be
-missed. Budgets end what has no end.
+What was done is not done again, unless the page has become one that has something new: so a
+button "more" is pressed until nothing more comes, one that leads elsewhere is pressed once, and
+menus that open and close come to an end. The number of steps grows with what there is on the
+page, and not with the number of ways to combine it; a link that shows only in a certain
+combination of independent choices can be missed. Budgets end what has no end.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ _LOAD_CALM = 200  # milliseconds without a change after which a page is there
 _LOAD_AGAIN = 5.0  # seconds
 #: What probe.js keeps the page from: reasons of focus/render/refused.
 _BY_PAGE = ("form", "window", "download", "channel")
+_BY_PAGE_ITSELF = ("choose", "scroll")  # and not by the mouse
 _MOVES = 3  # of the mouse, to what moves away from it
 _PAUSE = 0.02  # seconds between two looks at what is on its way
 
@@ -122,9 +123,9 @@ class Prober:
             if self._is_spent():
                 return
             label = await self._act(key, state)
-            state = await self._look(label)
+            before, state = state, await self._look(label)
             fresh = [action for action in state.actions if action not in met]
-            if fresh or state.fresh:
+            if (fresh or state.fresh) and state.digest != before.digest:
                 pending[key] = way  # there may be more of it
             met.update(fresh)
             pending |= dict.fromkeys(reversed(fresh), (*way, key))
@@ -159,7 +160,7 @@ class Prober:
 
     async def _aim(self, key: str, state: State) -> bool:
         """Bring what is to be done into view, and the mouse to it; False: a person could not."""
-        if state.actions[key][0] == "choose":
+        if state.actions[key][0] in _BY_PAGE_ITSELF:
             return bool(await self._ask("aimable", key))
         self._point = await self._ask("aim", key)
         return self._point is not None
@@ -168,8 +169,8 @@ class Prober:
         """Do what was aimed at, wait for what comes of it, and return its label."""
         kind, label = state.actions[key]
         self.found.actions += 1
-        if kind == "choose":
-            await self._ask("choose", key)
+        if kind in _BY_PAGE_ITSELF:
+            await self._ask("act", key)
         else:
             await self._point_at(key)
             if kind == "click" and self._point is not None:

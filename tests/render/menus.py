@@ -95,6 +95,17 @@ PAGE = """<!DOCTYPE html><html><head><title>Clocks</title><style>.tile { cursor:
   $("name").onclick = () => { location.href = prompt("Where to?", "/named"); };
 </script></section>
 
+<!-- what comes when one has scrolled to it -->
+<section><div id="long" style="height:1500px"></div><p id="end">more below</p><script>
+  let screens = 0;
+  new IntersectionObserver(seen => {
+    if (!seen[0].isIntersecting || screens === 2) return;
+    screens += 1;
+    $("end").insertAdjacentHTML("beforebegin", `<p><a href=/below/${screens}>${screens}</a></p>`);
+    $("long").style.height = `${1500 + 1500 * screens}px`;
+  }).observe($("end"));
+</script></section>
+
 <!-- windows, a file, a frame -->
 <section><button id="w1">one</button><button id="w2">two</button><button id="w3">three</button>
 <button id="save">Save</button><button id="frame">Frame</button><script>
@@ -158,7 +169,8 @@ REACHED = frozenset({
     "/built", "/late", "/fetched/1", "/fetched/2", "/shadow", "/hover/1", "/hover/2", "/times",
     "/more/1", "/more/2", "/more/3", "/anchor/1", "/anchor/2", "/anchor/3", "/tile/1", "/tile/2",
     "/drawer", "/pinged", "/jump/1", "/jump/2", "/app/a", "/app/b", "/app/a/1", "/app/b/1", "/told",
-    "/asked", "/named", "/window/1", "/window/2", "/window/3", "/file", "/frame",
+    "/asked", "/named", "/window/1", "/window/2", "/window/3", "/file", "/frame", "/below/1",
+    "/below/2",
 })  # fmt: skip
 
 ENDLESS = """<title>Endless clocks</title><script>

@@ -31,7 +31,7 @@ def paths(done: Crawl) -> list[str]:
 def test_a_person_could_not_reach_more_and_nothing_is_sent(tmp_path: Path) -> None:
     with Site(site) as web:
         done = rendered(tmp_path, web, FOCUS_RENDER="auto", FOCUS_RENDER_ACTIONS=200,
-                        FOCUS_RENDER_SECONDS=60)  # fmt: skip
+                        FOCUS_RENDER_SECONDS=60, FOCUS_EXPORT_WARC=True)  # fmt: skip
     assert done.code == 0, done.log
     assert set(paths(done)) == {"/", *REACHED}
     assert len(paths(done)) == len(REACHED) + 1  # each once
@@ -43,6 +43,9 @@ def test_a_person_could_not_reach_more_and_nothing_is_sent(tmp_path: Path) -> No
     assert stats["focus/render/open"] == 0
     assert "focus/render/failed" not in stats
     assert "focus/render/stopped" not in stats
+    assert done.folder is not None
+    again = rendered(tmp_path, web, FOCUS_REPLAY=done.folder / "pages.warc.gz")
+    assert set(paths(again)) == {"/", *REACHED}  # without a browser
 
 
 def test_a_page_without_end_ends_with_its_budget(tmp_path: Path) -> None:
