@@ -19,9 +19,14 @@ __all__ = ["CONTENT_TYPE", "Family", "families", "render"]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-#: Statistics that go down as well as up.
-_GAUGES = {stats.FRONTIER_WAITING, stats.FRONTIER_LEASED}
-_OTHERS = "focus/collect/"  # of a command, which is no crawl
+#: Statistics that are set, and may go down as well as up.
+_GAUGES = {
+    stats.FRONTIER_WAITING,
+    stats.FRONTIER_LEASED,
+    stats.FLEET_WORKERS,
+}
+#: Statistics of a command, which is no crawl, and those that come when a crawl closes.
+_LEFT_OUT = {stats.COLLECT_FETCHED, stats.COLLECT_FAILED, stats.RENDER_OPEN}
 _AT_CLOSE = " when the crawl closed."
 
 
@@ -41,7 +46,7 @@ def families(counts: Mapping[str, object]) -> Iterator[Family]:
     ['focus_page_fetched_total', 'focus_page_relevant_total']
     """
     for stat in STATS:
-        if stat.key.startswith(_OTHERS):
+        if stat.key in _LEFT_OUT:
             continue
         is_gauge = stat.key in _GAUGES
         name = stat.key.replace("/", "_") + ("" if is_gauge else "_total")

@@ -244,12 +244,18 @@ def kill(shared: Path) -> None:
     [
         (
             kill,
-            ["The last line of worker-1/crawl.jsonl is cut", "worker-1: the worker has not closed"],
+            [
+                "The last line of worker-1/crawl.jsonl is cut",
+                "Not closed, and so going on or killed: w",
+            ],
             PAGES,
         ),
         (
             lambda shared: (shared / "worker-10/run.json").unlink(),
-            ["worker-10/run.json can't be read (No such file", "worker-10: the worker has not"],
+            [
+                "worker-10/run.json can't be read (No such file",
+                "Not closed, and so going on or killed: w",
+            ],
             PAGES,
         ),
         (

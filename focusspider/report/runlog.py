@@ -248,10 +248,12 @@ def _compare(log: RunLog, reports: Sequence[dict[str, Any]], merged: Merged) -> 
         if report.get("stop_reason") is None
     ]
     if unclosed:
+        if len(log.parts) == 1:
+            state = "The crawl has not closed: it is going on, or was killed."
+        else:
+            state = f"Not closed, and so going on or killed: {', '.join(unclosed)}."
         log.problems.append(
-            ("The crawl has" if len(log.parts) == 1 else f"{', '.join(unclosed)}: the worker has")
-            + " not closed: it is going on, or was killed. Why links were refused "
-            "and pages failed is written when it closes."
+            f"{state} Why links were refused and pages failed is written when it closes."
         )
         return
     for name, found in (
