@@ -233,14 +233,17 @@ class SiteWalk:
         graph = self.graph
         known = np.zeros(len(graph.links), dtype=np.bool_)
         known[list(graph.authorities)] = True
+        left = self._left()
         listed: set[int] = set()
         for hub in graph.hubs:
-            if hub in self._links:
-                nodes, outline = self._links[hub]
+            if hub not in self._links:  # a URL that redirects to an authority
+                continue
+            nodes, outline = self._links[hub]
+            if left[nodes[nodes >= 0]].any():
                 links = beside(outline, nodes, known[nodes] & (nodes >= 0))
                 listed.update(nodes[links].tolist())
         wanted = np.array(sorted(listed), dtype=np.int32)
-        return wanted[self._left()[wanted]]
+        return wanted[left[wanted]]
 
     def _still_wanted(self, asked: Asked) -> dict[int, float]:
         """Return what is left of the harvest; after its end the next phase has begun."""

@@ -110,7 +110,8 @@ class XCrawl(BaseStrategy):
         """Begin without a site."""
         self._random = random_state
         self._sites: dict[str, SiteWalk] = {}
-        self._raised: set[int] = set()  # keys of what is not held back
+        self._changed: set[str] = set()  # hosts that had a page since the last rerank
+        self._wanted: dict[str, dict[int, float]] = {}  # by host: keys, and how urgent each is
 
     def observe(self, page: Page, judgement: Judgement) -> None:
         """Add the page to its site."""
@@ -118,6 +119,7 @@ class XCrawl(BaseStrategy):
         site = self._sites.get(host)
         if site is None:
             site = self._sites[host] = self._site(host)
+        self._changed.add(host)
         within = np.array([host_of(link.url) == host for link in page.links], dtype=np.bool_)
         site.add_page(
             page.key,
@@ -153,38 +155,54 @@ class XCrawl(BaseStrategy):
     def rerank(self, frontier: FrontierView) -> Reranking | None:
         """Let every walk go on to the next page that it needs, and ask for that."""
         asked = Asked(frontier)
-        wanted: dict[int, float] = {}  # keys, and how urgent each is
-        for site in self._sites.values():
+        before = {key: host for host, wanted in self._wanted.items() for key in wanted}
+        for host in sorted(self._changed | set(self._lost(before, asked))):
+            site = self._sites[host]
             keys = site.graph.links.keys
-            wanted |= {int(keys[node]): share for node, share in site.advance(asked).items()}
-        keys = np.array([*wanted, *sorted(self._raised - set(wanted))], dtype=np.uint64)
-        self._raised = set(wanted)
+            self._wanted[host] = {
+                int(keys[node]): share for node, share in site.advance(asked).items()
+            }
+        self._changed.clear()
+        now: dict[int, float] = {}
+        for wanted in self._wanted.values():
+            now |= wanted
+        keys = np.array([*now, *(key for key in before if key not in now)], dtype=np.uint64)
         priorities = np.full(len(keys), HELD, dtype=np.int64)
-        priorities[: len(wanted)] = scalar_priorities(list(wanted.values()))
+        priorities[: len(now)] = scalar_priorities(list(now.values()))
         places = asked.waiting(keys)
         waits = places != ABSENT
         return Reranking(frontier.ids[places[waits]], priorities[waits])
+
+    def _lost(self, raised: Mapping[int, str], asked: Asked) -> list[str]:
+        """Return the hosts of what neither waits nor is on its way: it has come, or failed."""
+        keys = np.array(list(raised), dtype=np.uint64)
+        gone = (asked.waiting(keys) == ABSENT) & ~asked.coming(keys)
+        return [raised[key] for key in keys[gone].tolist()]
 
     def memory(self) -> Mapping[str, NDArray[Any]]:
         """Return what is known of the sites."""
         memory = {
             "sites": np.array(list(self._sites), dtype=np.str_),
             "random": _words(self._random),
-            "raised": np.array(sorted(self._raised), dtype=np.uint64),
         }
-        for number, site in enumerate(self._sites.values()):
+        for number, (host, site) in enumerate(self._sites.items()):
             memory |= {f"{number}/{name}": array for name, array in site.memory().items()}
+            wanted = self._wanted.get(host, {})
+            memory[f"{number}/raised"] = np.array(list(wanted), dtype=np.uint64)
+            memory[f"{number}/urgency"] = np.array(list(wanted.values()), dtype=np.float64)
         return memory
 
     def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
         """Take up what was known."""
         _set_words(self._random, memory["random"])
-        self._raised = set(memory["raised"].tolist())
+        self._changed = set(memory["sites"].tolist())
         for number, host in enumerate(memory["sites"].tolist()):
             prefix = f"{number}/"
             site = self._sites[host] = self._site(host)
-            site.recall(
-                {n.removeprefix(prefix): a for n, a in memory.items() if n.startswith(prefix)}
+            known = {n.removeprefix(prefix): a for n, a in memory.items() if n.startswith(prefix)}
+            site.recall(known)
+            self._wanted[host] = dict(
+                zip(known["raised"].tolist(), known["urgency"].tolist(), strict=True)
             )
 
 
