@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -46,6 +47,23 @@ def test_a_person_could_not_reach_more_and_nothing_is_sent(tmp_path: Path) -> No
     assert done.folder is not None
     again = rendered(tmp_path, web, FOCUS_REPLAY=done.folder / "pages.warc.gz")
     assert set(paths(again)) == {"/", *REACHED}  # without a browser
+
+
+def test_what_pages_ask_for_and_how_many_are_open_is_bounded(tmp_path: Path) -> None:
+    asks = "".join(f"fetch('/data/{n}');" for n in range(5))
+    page = f"<img src=/image><link rel=stylesheet href=/style><script>{asks}</script>"
+    web = {"/": "<a href=/1>1</a><a href=/2>2</a><a href=/3>3</a>", "/1": page, "/2": page}
+    with Site({**web, "/3": page}) as site:
+        done = rendered(tmp_path, site, "render=auto", FOCUS_RENDER_PAGES=1,
+                        FOCUS_RENDER_REQUESTS=4, FOCUS_RENDER_BLOCK="stylesheet")  # fmt: skip
+    asked = Counter(hit.path.rpartition("/")[0] or hit.path for hit in site.hits)
+    assert asked["/data"] + asked["/image"] == 3 * 4
+    assert asked["/style"] == 0
+    stats = done.stats
+    assert stats["focus/render/refused/requests"] == 3 * 2
+    assert stats["focus/render/refused/type"] == 3
+    assert stats["playwright/page_count/max_concurrent"] == 1
+    assert stats["focus/render/page"] == 3
 
 
 def test_a_page_without_end_ends_with_its_budget(tmp_path: Path) -> None:
