@@ -2,6 +2,7 @@
 
     python benchmarks/fleet.py --workers 1 2 4 --scrapy-redis
     python benchmarks/fleet.py --kills 20
+    python benchmarks/fleet.py --curves --pages 300 --strategies shark-search
 
 Both crawl the whole site of ``throughput.py`` (8 loopback addresses, each a host) with the
 spider ``focus`` and a redis-server of their own on a free port. The first gives, for each
@@ -14,6 +15,9 @@ removed again).
 Redis too, which is started again from its append-only file; then the workers' connection is
 cut for ten seconds. It says what is missing in the end, in the frontier and in the items, and
 what was fetched twice.
+
+``--curves`` crawls the sample web with 1 worker and with 4, and says how many relevant pages
+were found after each 50 pages, all workers' pages by their times, and how many both found.
 """
 
 from __future__ import annotations
@@ -260,6 +264,41 @@ def kills(options: Any) -> dict[str, Any]:
     }
 
 
+def curves(strategy: str, options: Any) -> dict[str, Any]:
+    """Crawl the sample web with 1 and with 4 workers, and return the relevant pages by then."""
+    found: dict[str, Any] = {"strategy": strategy}
+    relevant: dict[int, set[str]] = {}
+    for workers in (1, 4):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            with RedisServer(folder) as redis, (folder / "log").open("w") as log:
+                command = [sys.executable, "-m", "scrapy", "crawl", "focus", "-a"]
+                command += ["topic=topics/sample.toml", "-a", f"strategy={strategy}"]
+                command += ["-a", f"pages={options.pages}", "-s", "FOCUS_REPLAY=sample"]
+                command += ["-s", f"FOCUS_FRONTIER={redis.url}"]
+                command += ["-s", f"FOCUS_EXPORTS_DIR={folder / 'exports'}"]
+                started = [
+                    subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+                    for _ in range(workers)
+                ]
+                for process in started:
+                    process.wait()
+            pages = [
+                json.loads(line)
+                for path in folder.glob("exports/*/*/worker-*/crawl.jsonl")
+                for line in path.read_text(encoding="utf-8").splitlines()
+            ]
+        pages.sort(key=lambda page: page["time"])
+        relevant[workers] = {page["url"] for page in pages if page["relevant"]}
+        steps = range(50, options.pages + 1, 50)
+        found[f"{workers} workers"] = {
+            n: sum(page["relevant"] for page in pages[:n]) for n in steps
+        }
+    found["in both"] = len(relevant[1] & relevant[4])
+    found["in one only"] = len(relevant[1] ^ relevant[4])
+    return found
+
+
 def lines(exports: Path, name: str) -> Counter[str]:
     """Return how often each URL is in the files of this name."""
     return Counter(
@@ -279,6 +318,7 @@ def main() -> None:
     parser.add_argument("--strategies", nargs="+", default=["best-first"], metavar="NAME")
     parser.add_argument("--scrapy-redis", action="store_true", help="measure it too")
     parser.add_argument("--kills", type=int, default=0, help="kill so many workers instead")
+    parser.add_argument("--curves", action="store_true", help="compare what 1 and 4 find")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of kills (0)")
     parser.add_argument("--delay", type=float, default=0.0, help="DOWNLOAD_DELAY (0)")
     parser.add_argument("--verbose", action="store_true", help="show the workers' logs")
@@ -289,6 +329,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.worker:
         worker(options.worker, options.port, options.redis, options.exports, options.delay)
+    elif options.curves:
+        for strategy in options.strategies:
+            print(json.dumps(curves(strategy, options)), flush=True)
     elif options.kills:
         print(json.dumps(kills(options), indent=2))
     else:

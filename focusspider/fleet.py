@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Fleet", "crawl_name"]
 
 #: A page's number in the crawl is its number at its worker, and the worker's in these bits.
-_WORKER_BITS = 16
+_WORKER_BITS = 20
 #: What two starts of one crawl may differ in: where it begins and where it ends.
 _MAY_DIFFER = ("name", "source", "seeds", "limits", "sites", "strategy")
 

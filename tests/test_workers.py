@@ -19,7 +19,7 @@ from scrapy.settings import Settings
 from focusspider.config import FocusConfig
 from focusspider.errors import SettingError
 from focusspider.fleet import Fleet
-from tests.crawls import ROOT
+from tests.crawls import ROOT, crawl
 from tests.fleet import make_project
 from tests.redisserver import MISSING, Cut, RedisServer, find_redis
 from tests.site import Reply, Site, links
@@ -132,11 +132,11 @@ def seeds(site: Site) -> str:
 
 
 def test_two_workers_fetch_each_page_once(redis_server: RedisServer, exports: Path) -> None:
-    crawl = f"workers-{next(_names)}"
-    web = Web(lambda: workers_of(redis_server, crawl) == 2, delay=0.02)
+    name = f"workers-{next(_names)}"
+    web = Web(lambda: workers_of(redis_server, name) == 2, delay=0.02)
     with Site(web, HOSTS) as web.site:
         several = [
-            Worker(exports, redis_server.url, "focus", KEYWORDS, seeds(web.site), FOCUS_CRAWL=crawl)
+            Worker(exports, redis_server.url, "focus", KEYWORDS, seeds(web.site), FOCUS_CRAWL=name)
             for _ in range(2)
         ]
         logs = [worker.wait() for worker in several]
@@ -170,13 +170,13 @@ def test_two_workers_fetch_each_page_once(redis_server: RedisServer, exports: Pa
 def test_limits_are_the_crawls(
     redis_server: RedisServer, exports: Path, limit: dict[str, int], reason: str
 ) -> None:
-    crawl = f"workers-{next(_names)}"
-    web = Web(lambda: workers_of(redis_server, crawl) == 2, delay=0.02)
+    name = f"workers-{next(_names)}"
+    web = Web(lambda: workers_of(redis_server, name) == 2, delay=0.02)
     given = [f"-a{name}={value}" for name, value in limit.items()]
     with Site(web, HOSTS) as web.site:
         arguments = ("focus", KEYWORDS, seeds(web.site), *given)
         several = [
-            Worker(exports, redis_server.url, *arguments, FOCUS_CRAWL=crawl) for _ in range(2)
+            Worker(exports, redis_server.url, *arguments, FOCUS_CRAWL=name) for _ in range(2)
         ]
         logs = [worker.wait() for worker in several]
     pages = merged(exports, "crawl.jsonl")
@@ -191,11 +191,11 @@ def test_limits_are_the_crawls(
 
 
 def test_a_worker_that_is_killed_loses_nothing(redis_server: RedisServer, exports: Path) -> None:
-    crawl = f"workers-{next(_names)}"
-    web = Web(lambda: workers_of(redis_server, crawl) == 2, delay=0.05)
+    name = f"workers-{next(_names)}"
+    web = Web(lambda: workers_of(redis_server, name) == 2, delay=0.05)
     with Site(web, HOSTS) as web.site:
         arguments = ("focus", KEYWORDS, seeds(web.site))
-        options = {"FOCUS_CRAWL": crawl, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+        options = {"FOCUS_CRAWL": name, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
         one, other = (Worker(exports, redis_server.url, *arguments, **options) for _ in range(2))
         deadline = time.monotonic() + 60
         while len(web.site.hits) < 25 and time.monotonic() < deadline:
@@ -346,3 +346,29 @@ def test_status_says_how_it_goes(redis_server: RedisServer, exports: Path) -> No
         assert "hunter2" not in error
         assert len(error.splitlines()) == 1
     assert "name one (redis://HOST:PORT/NUMBER), or set FOCUS_FRONTIER" in outputs[3][2]
+
+
+def test_what_a_path_tells_is_the_same_with_two_workers(
+    redis_server: RedisServer, exports: Path
+) -> None:
+    """The state that a request carries needs no shared memory: shark-search's inheritance."""
+    arguments = ["focus", "-atopic=topics/sample.toml", "-astrategy=shark-search", "-apages=120"]
+    options = {"FOCUS_CRAWL": f"workers-{next(_names)}", "FOCUS_REPLAY": "sample"}
+    several = [Worker(exports, redis_server.url, *arguments, **options) for _ in range(2)]
+    for worker in several:
+        worker.wait()
+    alone = crawl(
+        exports.with_name("alone"), *(a.removeprefix("-a") for a in arguments[1:]),
+        FOCUS_REPLAY="sample",
+    )  # fmt: skip
+    together = [
+        json.loads(line)
+        for file in exports.glob("*/*/worker-*/crawl.jsonl")
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    assert len(together) == 120
+    scores = {(page["parent"], page["url"]): page["priority"] for page in alone.pages}
+    met = [page for page in together if (page["parent"], page["url"]) in scores]
+    assert len(met) > 40
+    for page in met:
+        assert page["priority"] == scores[page["parent"], page["url"]]

@@ -83,12 +83,15 @@ class Lost(NamedTuple):
 class Beat(NamedTuple):
     """How the crawl is: why it is over (or nothing), and what each count is.
 
-    ``wanted`` is how many hosts this worker should give up to workers that have none.
+    ``wanted`` is how many hosts this worker should give up to workers that have none, and
+    ``was_gone`` whether it was taken for gone: what it had leased is not its own any more.
     """
 
     reason: str
     wanted: int
     workers: int
+    was_gone: bool
+    hosts: int
     counts: Counts
     pages: int
     relevant: int
@@ -267,12 +270,22 @@ def unsettled(answer: Sequence[bytes]) -> list[tuple[bytes, str]]:
 
 def beat_of(answer: Sequence[Any]) -> Beat:
     """Read the answer of :meth:`Calls.beat`."""
-    reason, wanted, workers, counts, removed = answer
+    reason, wanted, workers, was_gone, hosts, counts, removed = answer
     lost = [
         Lost(removed[at].decode(), _table(removed[at + 1]), _table(removed[at + 2]))
         for at in range(0, len(removed), 3)
     ]
-    return Beat(reason.decode(), wanted, workers, Counts(*counts[:5]), counts[5], counts[6], lost)
+    return Beat(
+        reason.decode(),
+        wanted,
+        workers,
+        bool(was_gone),
+        hosts,
+        Counts(*counts[:5]),
+        counts[5],
+        counts[6],
+        lost,
+    )
 
 
 def _table(text: bytes) -> dict[str, Any]:

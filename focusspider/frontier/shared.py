@@ -65,6 +65,7 @@ class SharedFrontier:
         self._brought: dict[bytes, bool] = {}
         self._view: RedisView | None = None
         self._counts = Counts(0, 0, 0, 0, 0)
+        self._met = 0
         #: whether the crawl has asked for more than there was
         self.hungry = False
         #: whether nothing more is taken or given
@@ -126,6 +127,7 @@ class SharedFrontier:
             entry = waiting.popleft().entry
             if not waiting:
                 del self._shelf[best]
+                self._reopen(best)
             self._at_work[best] = self._at_work.get(best, 0) + 1
             leased.append(entry)
         return leased
@@ -157,12 +159,12 @@ class SharedFrontier:
         self._next.changes += changes_of(self._view, ids, priorities)
 
     def glance(self, n: int) -> Glance:
-        """Return the hosts of what lies on the shelf, and the n best there."""
+        """Return how many hosts the crawl has met, and the n best on the shelf."""
         best = sorted(
             (leased.entry for waiting in self._shelf.values() for leased in waiting),
             key=lambda entry: -entry.priority,
         )
-        return Glance(len(self._shelf), best[:n])
+        return Glance(self._met, best[:n])
 
     def close(self, reason: str) -> None:
         """Leave the crawl, for a thread: what is leased waits again."""
@@ -200,6 +202,9 @@ class SharedFrontier:
         for fingerprint in batch.back:
             self._held.pop(fingerprint, None)
         if reply.beat is not None:
+            self._met = reply.beat.hosts
+            if reply.beat.was_gone:
+                self._forget_shelf()
             if reply.beat.counts.evicted > self._counts.evicted:
                 self._seen.clear()  # what was evicted may be found again
             self._counts = reply.beat.counts
@@ -238,6 +243,15 @@ class SharedFrontier:
     def busy(self) -> set[str]:
         """The hosts of what this worker has."""
         return {*self._at_work, *self._shelf}
+
+    def _forget_shelf(self) -> None:
+        """Let go of what was taken from this worker while it could not be heard."""
+        for waiting in self._shelf.values():
+            for leased in waiting:
+                self._held.pop(leased.entry.fingerprint, None)
+        self._shelf.clear()
+        self._resting.clear()
+        self._aside.clear()
 
     def _wanted(self) -> int:
         lying = sum(

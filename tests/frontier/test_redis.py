@@ -151,7 +151,9 @@ def test_a_silent_worker_is_gone_and_comes_back(two: tuple[Worker, Worker]) -> N
     assert other.lease(200).keys() == set(range(200))
     other.settle(leased[0])
     assert one.settle(*leased[:2]) == ["done", "leased elsewhere"], "they were fetched twice"
-    assert one.beat().workers == 2, "it is heard again"
+    beat = one.beat()
+    assert (beat.workers, beat.was_gone, beat.hosts) == (2, True, 40), "it is heard again"
+    assert not one.beat().was_gone
     assert other.beat().counts.done == 1
 
 
@@ -440,4 +442,24 @@ def test_hosts_that_are_to_go_are_given_back(redis_server: RedisServer, crawl: s
     given = sorted(set(going) - frontier.busy)
     exchanged(frontier, beat={"patience_ms": 60_000, "given": given, "busy": sorted(frontier.busy)})
     assert hosts_of(idle.lease(100)) >= set(given)
+    frontier.close("finished")
+
+
+def test_what_was_taken_from_a_worker_is_not_asked_for(
+    redis_server: RedisServer, crawl: str
+) -> None:
+    one, other = Worker(redis_server, crawl), Worker(redis_server, crawl)
+    frontier = shared(one)
+    frontier.push([entry(number, f"host{number % 4}", payload=b"[]") for number in range(40)])
+    exchanged(frontier)
+    [begun] = frontier.lease(1, always())
+    one.silent(100)
+    other.beat(patience_ms=30_000)
+    assert len(other.lease(100)) == 40
+    frontier.settle(begun.fingerprint, Outcome.DONE)
+    batch = frontier.batch(beat={"patience_ms": 60_000})
+    reply = frontier.exchange.send(batch)
+    frontier.apply(batch, reply)
+    assert reply.late == [begun.fingerprint], "it was under way"
+    assert frontier.lease(100, always()) == []
     frontier.close("finished")

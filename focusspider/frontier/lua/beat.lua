@@ -2,7 +2,8 @@
 -- ms without a word after which a worker is gone, whether it is still starting, limit of pages or
 -- -1, then three lists, each after its length: workers that are known to be gone, hosts that it
 -- gives up, and its hosts that are busy. Returns the reason to stop (or nothing), how many hosts
--- it should give up, how many workers live, the counts (waiting, leased, done, dropped, evicted,
+-- it should give up, how many workers live, whether it was taken for gone, how many hosts were met,
+-- the counts (waiting, leased, done, dropped, evicted,
 -- pages, relevant), and for each worker that was removed its number, what it was and its note.
 local time = now()
 local last = beat(time)
@@ -16,7 +17,8 @@ local function list()
 end
 local gone, given, busy = list(), list(), list()
 call('HSET', P .. 'i:' .. W, 'starting', ARGV[3])
-call('HDEL', P .. 'i:' .. W, 'ended')  -- it was taken for gone, and is not
+-- it was taken for gone, and is not: what it had leased waits, or others have it
+local was_gone = call('HDEL', P .. 'i:' .. W, 'ended')
 
 -- When nobody could be heard, Redis was away: all are given the time to call again.
 local grace = tonumber(call('HGET', P .. 'n', 'grace') or '0')
@@ -121,7 +123,7 @@ if not sampled or time - tonumber(string.match(sampled, '^%d+')) >= 5000 then
   call('LTRIM', P .. 'rate', -25, -1)
 end
 return {
-  reason, wanted, #live_list,
+  reason, wanted, #live_list, was_gone, call('HLEN', P .. 'own'),
   {number('waiting'), number('leased'), number('done'), number('dropped'), number('evicted'),
    number('pages'), number('relevant')},
   removed,

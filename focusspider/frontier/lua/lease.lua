@@ -27,14 +27,13 @@ local aside, again, back = list(), list(), list()
 
 for _, key in ipairs(back) do put_back(W, key) end
 for _, host in ipairs(aside) do
-  call('SADD', P .. 'k:' .. W, host)
-  touched[host] = true
+  if call('HGET', P .. 'own', host) == W then
+    call('SADD', P .. 'k:' .. W, host)
+    touched[host] = true
+  end
 end
 for _, host in ipairs(again) do
   if call('SREM', P .. 'k:' .. W, host) == 1 then touched[host] = true end
-end
-for host in pairs(touched) do
-  if call('HEXISTS', P .. 'own', host) == 0 then touched[host] = nil end
 end
 touch_all()
 
