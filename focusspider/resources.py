@@ -56,12 +56,7 @@ def located(path: str | os.PathLike[str], base_dir: str | os.PathLike[str] | Non
             "package:shop/topics/clocks.toml"
         )
     found = _in_package(name, parts, str(path))
-    if isinstance(found, Path):
-        return found
-    copied = _copies().joinpath(name, *parts)
-    if not copied.exists():
-        _copy(found, copied)
-    return copied
+    return found if isinstance(found, Path) else _copied(name, parts)
 
 
 def shown(path: str | os.PathLike[str]) -> str:
@@ -79,7 +74,7 @@ def readable(message: str) -> str:
 def _in_package(name: str, parts: tuple[str, ...], path: str) -> Traversable:
     """Return a file or folder of a package, which need not be there."""
     try:
-        return files(name).joinpath(*parts)
+        found = files(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # the package is there, and lacks another
@@ -89,6 +84,17 @@ def _in_package(name: str, parts: tuple[str, ...], path: str) -> Traversable:
         ) from None
     except TypeError:
         raise ResourceError(f"{path}: {name!r} is a module, and no package with files") from None
+    for part in parts:
+        found = found.joinpath(part)
+    return found
+
+
+@cache
+def _copied(name: str, parts: tuple[str, ...]) -> Path:
+    """Return the copy of what is in an egg, made with the first call."""
+    copy = _copies().joinpath(name, *parts)
+    _copy(_in_package(name, parts, name), copy)
+    return copy
 
 
 @cache
@@ -101,8 +107,9 @@ def _copies() -> Path:
 
 def _copy(source: Traversable, target: Path) -> None:
     if source.is_file():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(source.read_bytes())
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
     elif source.is_dir():
         target.mkdir(parents=True, exist_ok=True)
         for child in source.iterdir():

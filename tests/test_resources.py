@@ -21,7 +21,7 @@ TOPIC = 'keywords = ["clock"]\nseeds = ["https://example.org/"]\ntargets = ["pag
 def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return a folder that has the package ``loose``, and an egg with the package ``zipped``."""
     folder = tmp_path_factory.mktemp("packages")
-    for name in ("loose", "zipped"):
+    for name in ("loose", "zipped", "plain"):
         (folder / name / "topics/pages").mkdir(parents=True)
         (folder / name / "__init__.py").touch()
         (folder / name / "code.py").touch()
@@ -36,6 +36,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
             if path.is_file():  # as setuptools writes them: folders have no entries
                 archive.write(path, path.relative_to(folder))
     (folder / "zipped").rename(folder / "elsewhere")
+    (folder / "plain/__init__.py").unlink()
     return folder, egg
 
 
@@ -57,7 +58,14 @@ def test_a_package_that_is_a_folder_is_read_where_it_is(packages: tuple[Path, Pa
     assert not located("package:loose/models").exists()
 
 
+def test_a_folder_without_init_is_a_package_too(packages: tuple[Path, Path]) -> None:
+    assert located("package:elsewhere/topics/pages") == packages[0] / "elsewhere/topics/pages"
+    assert Topic.load("package:plain/topics/clocks.toml").keywords == ("clock",)
+    assert (located("package:plain") / "topics/clocks.toml").read_text() == TOPIC
+
+
 def test_a_folder_of_an_egg_is_copied_whole() -> None:
+    assert located("package:zipped/topics/pages/one.html").is_file(), "and not without the rest"
     found = located("package:zipped/topics")
     assert (found / "pages/one.html").read_text() == "<p>a clock"
     assert located("package:zipped/topics/clocks.toml").read_text() == TOPIC
