@@ -149,8 +149,15 @@ class XCrawl(BaseStrategy):
         )
 
     def score(self, page: Page, state: State | None) -> LinkScores:  # noqa: ARG002
-        """Hold all links of a page back."""
-        return LinkScores(np.full(len(page.links), HELD, dtype=np.int64))
+        """Hold all links of a page back, and say what the pages weigh that they lead to."""
+        weights = np.zeros(len(page.links))
+        site = self._sites.get(host_of(page.url))
+        if site is not None:
+            nodes = site.graph.links.nodes(page.link_keys)
+            known = nodes != ABSENT
+            weights[known] = site.graph.weights[nodes[known]]
+        held = np.full(len(page.links), HELD, dtype=np.int64)
+        return LinkScores(held, None, {"weight": weights})
 
     def rerank(self, frontier: FrontierView) -> Reranking | None:
         """Let every walk go on to the next page that it needs, and ask for that."""
