@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from focusspider.errors import TopicError
+from focusspider.page import PageParser
 from focusspider.relevance import build_relevance
 from focusspider.relevance.table import TableRelevance
-from tests.pages import page, profile
+from focusspider.replay import open_archive
+from focusspider.replay.reading import PageReader
+from tests.pages import ANALYZER, page, profile
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from focusspider.page import Page
     from focusspider.relevance.base import Judgement
 
@@ -164,3 +171,32 @@ def test_targets_that_nothing_can_be_learnt_from_are_refused(
 def test_wrong_values_are_refused(params: dict[str, Any], says: str) -> None:
     with pytest.raises(TopicError, match=f"relevance 'table': {says}"):
         build_relevance("table", None, params)
+
+
+def test_specifications_of_a_manual_are_told_from_its_other_tables(corpora: Path) -> None:
+    reader = PageReader(PageParser(analyzer=ANALYZER))
+    archive = open_archive(corpora / "manuals" / "manuals.warc.gz")
+    with (corpora / "manuals" / "labels.csv").open(encoding="utf-8", newline="") as file:
+        labels = {
+            row["url"]: row["label"] == "reference"
+            for row in csv.DictReader(file)
+            if row["group"] == "httpd"
+        }
+    english = [url for url, wanted in labels.items() if wanted and "/en/" in url]
+    drawn = random.Random(0).sample(sorted(english), 20)
+
+    def at(url: str) -> Page:
+        stored = archive.get(url)
+        assert stored is not None
+        read = reader.read(stored)
+        assert read is not None
+        return read
+
+    made = TableRelevance()
+    made.start(profile("reference", targets=[at(url) for url in drawn]))
+    tested = sorted(labels.keys() - set(drawn))[::4]
+    found = {url for url in tested if made.judge(at(url)).relevant}
+    wanted = {url for url in tested if labels[url]}
+    assert len(wanted) > 50
+    assert len(found & wanted) >= 0.9 * len(wanted)
+    assert len(found & wanted) >= 0.9 * len(found)
