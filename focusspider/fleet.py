@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import platform
 from pathlib import Path
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from focusspider.topic import Topic
 
 __all__ = ["Fleet", "crawl_name"]
+
+logger = logging.getLogger(__name__)
 
 #: A page's number in the crawl is its number at its worker, and the worker's in these bits.
 _WORKER_BITS = 20
@@ -99,6 +102,12 @@ class Fleet:
             )
         check_bounds(config.frontier_max, config.frontier_host_share)
         client = RedisClient(config.frontier, crawl_name(config, topic, spider))
+        if client.forgets:
+            logger.warning(
+                "%s throws away what it has when its memory is full (maxmemory-policy), and URLs "
+                "would be lost: set that to noeviction",
+                client.url,
+            )
         joined = join(
             client,
             run=config.run or job or utc_stamp(),

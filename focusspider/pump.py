@@ -15,6 +15,7 @@ from focusspider.config import FocusConfig
 from focusspider.engine import has_started, pause, stop, wake
 from focusspider.errors import FrontierError
 from focusspider.frontier.redisclient import AwayError
+from focusspider.strategies.base import BaseStrategy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
@@ -116,6 +117,15 @@ class Pump:
 
     def start(self) -> None:
         """Begin; the first exchange says where the worker's files are."""
+        strategy = self._session.strategy if self._session else None
+        learns = getattr(type(strategy), "observe", BaseStrategy.observe)
+        if strategy is not None and learns is not BaseStrategy.observe:
+            assert self._session is not None
+            logger.info(
+                "Worker %s: the strategy %r learns from the pages of this worker alone.",
+                self._fleet.worker,
+                self._session.strategy_name,
+            )
         self.kick(0.0)
 
     def kick(self, seconds: float = 0.0) -> None:
