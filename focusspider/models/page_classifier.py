@@ -22,6 +22,8 @@ __all__ = ["ALGORITHMS", "Classified", "PageClassifier", "PageWords"]
 
 ALGORITHMS = ("naive-bayes", "logistic-regression")
 
+#: What the names of features begin with.
+_TEXT, _HEADING = "text:", "heading:"
 #: Least pages to learn from: of each class where there are both, and where there is one.
 MIN_EACH, MIN_ALONE = 2, 3
 #: Pages up to which each is left out by itself, and parts of the pages of more.
@@ -32,6 +34,8 @@ _MIDDLE = 0.9
 #: How much less like, at least, a page may be than that: samples may be all the same.
 _LEAST_SPREAD = 0.1
 _LEAST_SLOPE = 1e-3
+#: Of a weight in a file: sums of them stay finite.
+_MOST = 1e12
 #: Words that an explanation names.
 _NAMED = 3
 
@@ -303,12 +307,11 @@ class PageClassifier:
         wanted, others = arrays["n_pages"].tolist()
         if slope <= 0 or wanted < 1 or others < 0:
             raise file.damaged(f"its slope is {slope}, and it has learnt from {wanted} pages")
+        if max(abs(boundary), slope, np.abs(made.weights_).max(initial=0)) > _MOST:
+            raise file.damaged(f"a weight is beyond {_MOST:g}")
         made.boundary_, made.slope_, made.n_pages_ = boundary, slope, (wanted, others)
         made._index()
         return made
-
-
-_TEXT, _HEADING = "text:", "heading:"
 
 
 def _blocks(page: PageWords) -> tuple[tuple[str, Collection[str]], ...]:

@@ -158,6 +158,7 @@ def damaged(**changed: Any) -> ModelFile:
         ("calibration", np.array([0.0, -1.0]), "its slope is -1.0"),
         ("calibration", np.array([0.0]), "calibration has the shape"),
         ("calibration", np.array([np.nan, 1.0]), "not finite"),
+        ("calibration", np.array([1e300, 1.0]), "beyond 1e.12"),
         ("n_pages", np.array([0, 1]), "learnt from 0 pages"),
         ("weights", np.zeros(3), "n_features is"),
         ("names_utf8", np.zeros(3, dtype=np.uint8), "are not texts"),
