@@ -96,7 +96,7 @@ class FocusConfig:
         None,
         TEXT,
         "",
-        "The strategy, where neither argument nor topic names one; None: hub-seeking.",
+        "The strategy, where neither argument nor topic names one; None: auto.",
     )
     strategy_params: Mapping[str, Any] = _setting(
         {}, TABLE, "", "Its parameters; those of a topic's strategy are in the topic."
@@ -119,6 +119,9 @@ class FocusConfig:
     )
     worker_timeout: int = _setting(
         20, whole(2), "seconds", "After how long without a word a worker is taken for gone."
+    )
+    auto_budget: float = _setting(
+        0.25, SHARE, "", "Share of a crawl's work that the learning of auto may be; 1: no bound."
     )
     frontier_max: int = _setting(
         1_000_000, whole(1), "requests", "Most requests that wait; beyond it the worst go first."

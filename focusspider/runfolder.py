@@ -10,6 +10,8 @@ Run folder contents
     one fetched page a line, in order: enough to draw every curve of the crawl later
 ``run.json``
     topic, strategy, settings, seed, versions, counts, and why the crawl stopped
+``learnt.npz``
+    what a strategy that learns during the crawl has learnt, for ``scrapy focus-inspect``
 ``items.parquet``, ``pages.warc.gz``
     where asked for; a crawl that was resumed adds ``items-2.parquet`` and so on, since
     neither can be appended to when the process that wrote it was killed
@@ -27,13 +29,18 @@ from focusspider.config import is_folder_name
 from focusspider.errors import SettingError
 from focusspider.facts import FACTS
 from focusspider.journal import Journal, Mark, recover
+from focusspider.models.modelfile import write_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from focusspider.frontier.sqlite import SqliteFrontier
+    from focusspider.models.modelfile import ModelFile
 
-__all__ = ["RunFolder", "make_once", "utc_stamp"]
+__all__ = ["LESSONS", "RunFolder", "make_once", "utc_stamp"]
+
+#: What a strategy has learnt, in a run's folder.
+LESSONS = "learnt.npz"
 
 _JOURNALS = ("crawl.jsonl", "items.jsonl")
 
@@ -111,6 +118,17 @@ class RunFolder:
                 f"FOCUS_EXPORTS_DIR={str(exports)!r}: cannot make the run folder "
                 f"{path}: {error.strerror}; give a folder that this user may write to"
             ) from error
+
+    @classmethod
+    def again(cls, saved: Mapping[str, Any], job: str) -> RunFolder:
+        """Return the folder of an interrupted crawl, by what its job directory kept of it."""
+        path = Path(saved["folder"])
+        if not path.is_dir():
+            raise SettingError(
+                f"JOBDIR={job!r} holds a crawl whose run folder {path} is gone; put it back, or "
+                "begin anew in another JOBDIR"
+            )
+        return cls(path, saved["marks"])
 
     @classmethod
     def take(cls, path: Path) -> RunFolder | None:
@@ -205,6 +223,12 @@ class RunFolder:
         with self._guard():
             draft.write_text(text, encoding="utf-8")
             draft.replace(path)
+
+    def write_lessons(self, lessons: ModelFile | None) -> None:
+        """Write ``learnt.npz``, where there is anything."""
+        if lessons is not None:
+            with self._guard():
+                write_model(self.path / LESSONS, lessons)
 
     def close(self, marks: Mapping[str, Any] | None = None) -> None:
         """Close the journals, and cut them back to ``marks``; a second call does nothing."""

@@ -12,9 +12,10 @@ import scrapy
 import focusspider
 
 if TYPE_CHECKING:
+    from focusspider.models.modelfile import ModelFile
     from focusspider.session import Session
 
-__all__ = ["run_report"]
+__all__ = ["lessons_file", "run_report"]
 
 #: Settings of Scrapy's that shape a crawl, beside all of ours.
 _SETTINGS = (
@@ -25,6 +26,16 @@ _SETTINGS = (
     "ROBOTSTXT_OBEY",
     "USER_AGENT",
 )
+
+
+def lessons_file(session: Session) -> ModelFile | None:
+    """Return what the strategy has learnt, for people; None where that is nothing."""
+    lessons = getattr(session.strategy, "lessons", lambda: None)()
+    if lessons is None:
+        return None
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    file: ModelFile = lessons.to_file(topic=session.topic.name, date=date)
+    return file
 
 
 def run_report(session: Session, *, stop_reason: str | None) -> dict[str, Any]:

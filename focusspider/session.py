@@ -23,7 +23,7 @@ from focusspider.relevance.base import Judgement
 from focusspider.remotemodel import with_fetched_model
 from focusspider.resources import located
 from focusspider.runfolder import RunFolder, make_once
-from focusspider.runreport import run_report
+from focusspider.runreport import lessons_file, run_report
 from focusspider.strategies import build_strategy
 from focusspider.targets import Targets
 from focusspider.text import Analyzer
@@ -49,7 +49,7 @@ __all__ = ["DEFAULT_STRATEGY", "META", "Session", "Visit", "visit_of"]
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_STRATEGY = "hub-seeking"
+DEFAULT_STRATEGY = "auto"
 #: The one key of ``Request.meta`` that is ours: a dict with some of ``priority``,
 #: ``state``, ``parent``, ``anchor`` and ``explain`` of the link that it follows, and
 #: ``place``, where it stands in the queue if not by that priority, and ``apart``, which
@@ -96,7 +96,7 @@ class Session:
     Parameters
     ----------
     topic
-        what to look for; its strategy, else ``FOCUS_STRATEGY``, else hub-seeking
+        what to look for; its strategy, else ``FOCUS_STRATEGY``, else auto
     config, settings
         the FOCUS_* settings, and all
     scrapyd_job
@@ -136,7 +136,12 @@ class Session:
         base_dir, models_dir = Path(topic.base_dir), located(config.models_dir / topic.name)
         params = with_fetched_model(params, config.cache_dir, where=where)
         self.strategy = build_strategy(
-            self.strategy_name, params, base_dir=base_dir, models_dir=models_dir, where=where
+            self.strategy_name,
+            params,
+            base_dir=base_dir,
+            models_dir=models_dir,
+            budget=config.auto_budget,
+            where=where,
         )
         self.relevance = topic_relevance(topic, models_dir=models_dir)
         self.analyzer = Analyzer(topic.language)
@@ -384,17 +389,12 @@ class Session:
         if saved["folder"] is None:
             self.record.restore(saved["record"], None)
             return
-        path = Path(saved["folder"])
-        if not path.is_dir():
-            raise SettingError(
-                f"JOBDIR={self.settings['JOBDIR']!r} holds a crawl whose run folder {path} is "
-                "gone; put it back, or begin anew in another JOBDIR"
-            )
-        self.folder = RunFolder(path, saved["marks"])
+        self.folder = RunFolder.again(saved, self.settings["JOBDIR"])
         self.record.restore(saved["record"], self.folder.crawl)
 
     def close(self, reason: str) -> None:
         """Write how the crawl went."""
         if self.folder is not None:
             self.folder.close()
+            self.folder.write_lessons(lessons_file(self))
             self.folder.write_run(run_report(self, stop_reason=reason))

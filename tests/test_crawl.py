@@ -101,7 +101,7 @@ class TestSampleCrawl:
             assert item["relevance"] >= 0.2
             assert item["relevant"] is True
             assert item["why"]
-            assert item["strategy"] == "hub-seeking"
+            assert item["strategy"] == "auto"
             assert "body" not in item
             assert "explain" not in item
 

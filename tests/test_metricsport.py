@@ -159,7 +159,7 @@ def test_a_crawl_is_watched_until_it_ends(tmp_path: Path) -> None:
     (run,) = (tmp_path / "sample").iterdir()
     (about,) = found["focus_crawl_info"]["samples"]
     assert dict(about).items() >= {
-        ("spider", "focus"), ("topic", "sample"), ("strategy", "hub-seeking"), ("run", run.name),
+        ("spider", "focus"), ("topic", "sample"), ("strategy", "auto"), ("run", run.name),
     }  # fmt: skip
     with pytest.raises(urllib.error.HTTPError, match="404"):
         ask(port, "/")

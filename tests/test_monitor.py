@@ -283,7 +283,7 @@ class TestInATerminal:
                 seen.append(list(terminal.screen[-9:]))
         assert len(seen) >= 3, "one look a second"
         last = seen[-1]
-        assert last[0].startswith("sample by hub-seeking")
+        assert last[0].startswith("sample by auto")
         assert re.search(r"\d+ of 25 pages, \d+\.\d a second, about \d+ s left", last[1])
         assert re.match(r"\d+ relevant, harvest rate 0\.\d{3}", last[2])
         assert re.fullmatch(r"\d+ waiting on 1 host", last[3])

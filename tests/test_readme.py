@@ -85,7 +85,7 @@ def test_the_output_of_make_crawl_is_what_a_crawl_finds(tmp_path: Path) -> None:
     """The figures in the README are those of the sample web as it is."""
     from tests.crawls import crawl
 
-    for strategy in ("hub-seeking", "breadth-first"):
+    for strategy in ("auto", "breadth-first"):
         done = crawl(
             tmp_path / strategy,
             "topic=topics/sample.toml",

@@ -132,7 +132,7 @@ class TestRefusals:
         crawl(tmp_path, "topic=topics/sample.toml", "pages=5", **settings)
         other = crawl(tmp_path, "topic=topics/sample.toml", "strategy=dom", **settings)
         assert other.code == 1
-        assert "holds a crawl with the strategy 'hub-seeking', and this one has 'dom'" in other.log
+        assert "holds a crawl with the strategy 'auto', and this one has 'dom'" in other.log
 
     def test_a_run_folder_that_is_gone(self, tmp_path: Path) -> None:
         settings = {"FOCUS_REPLAY": "sample", "JOBDIR": tmp_path / "job"}

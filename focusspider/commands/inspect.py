@@ -29,11 +29,11 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return how the command is called."""
-        return "[options] MODEL"
+        return "[options] MODEL|RUN"
 
     def short_desc(self) -> str:
         """Return what the command does, in a line."""
-        return "Show what a trained model has learnt"
+        return "Show what a trained model, or auto in a crawl, has learnt"
 
     def long_desc(self) -> str:
         """Return what the command does."""
@@ -42,8 +42,10 @@ class Command(ScrapyCommand):
             "transitions, emissions, priors and the words of each cluster; of memm and crf the "
             "strongest features of each state and transition; of context-graph the words of "
             "each layer; of relevance the strongest words for and against a page; and of each its "
-            "topic, date, training data, measures and parameters. As text, or with --html as a "
-            "page that needs no server and no network."
+            "topic, date, training data, measures and parameters. Of the folder of a "
+            "run, exports/TOPIC/RUN, what auto has learnt in it: which words, hosts, directories "
+            "and tag paths paid, what weighs how much, and how its trust grew. As text, or with "
+            "--html as a page that needs no server and no network."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -57,7 +59,9 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Show the model; or what is wrong in one line, with the exit status 2."""
         if len(args) != 1:
-            raise UsageError("name one model file, such as models/TOPIC/hmm.npz")
+            raise UsageError(
+                "name one model file, such as models/TOPIC/hmm.npz, or the folder of a run"
+            )
         if not 1 <= opts.words <= 1000:
             raise UsageError(f"--words is a number from 1 to 1000, got {opts.words}")
         try:
@@ -76,8 +80,17 @@ class Command(ScrapyCommand):
 def _inspected(path: Path, n: int) -> Inspection:
     # here, since every call of scrapy loads every command
     from focusspider.inspection import inspect_model
+    from focusspider.runfolder import LESSONS
+    from focusspider.wholerun import is_run
 
     if path.is_dir():
+        if (learnt := path / LESSONS).exists():
+            return inspect_model(learnt, n)
+        if is_run(path):
+            raise ModelFileError(
+                f"{path} is the folder of a run that has no {LESSONS}: only auto learns during a "
+                "crawl, and writes what it has learnt when the crawl ends"
+            )
         held = ", ".join(sorted(str(file) for file in path.glob("*.npz"))[:10])
         holds = f"it holds {held}; name one of these" if held else "name a file"
         raise ModelFileError(f"{path} is a folder, and a model is a file: {holds}")

@@ -6,7 +6,7 @@ about
     of which model it is
 words
     the words of groups of pages
-hmm, context_graph, chain, relevance
+hmm, context_graph, chain, relevance, auto
     what a model of each kind has learnt
 text, page
     the two ways to show it
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from focusspider.errors import ModelFileError
 from focusspider.inspection.about import about
+from focusspider.inspection.auto import auto_sections
 from focusspider.inspection.chain import crf_sections, memm_sections
 from focusspider.inspection.context_graph import context_graph_sections
 from focusspider.inspection.hmm import hmm_sections
@@ -44,6 +45,7 @@ KINDS: dict[str, Callable[[ModelFile, int], list[Section]]] = {
     "crf": crf_sections,
     "context-graph": context_graph_sections,
     "relevance": relevance_sections,
+    "auto": auto_sections,
 }
 
 

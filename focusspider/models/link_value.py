@@ -17,8 +17,13 @@ from focusspider.registry import check_number, check_whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LinkValue", "SuccessTable", "logit", "sigmoid"]
+__all__ = ["FOLDS", "LinkValue", "SuccessTable", "logit", "sigmoid"]
 
+#: Parts of the trials, of which a member leaves its own out.
+FOLDS = 5
+#: Standard deviations from the mean that count: a feature that hardly varied when the model was
+#: fitted may be any number of them away later.
+_FARTHEST = 4.0
 #: Ridge of the intercept: it keeps that finite where all examples have one outcome.
 _INTERCEPT_L2 = 1e-3
 #: Of a logit, whichever sign: beyond it a probability is 0 or 1 to nine digits.
@@ -44,8 +49,12 @@ class SuccessTable:
         log((s + a·m) / (t - s + a·(1 - m))) - log(m / (1 - m)),
 
     so 0 for a group that is not known: m is the mean of all, and a the number of trials that
-    it counts for. A member asks for its group without itself (leave-one-out), or it would
-    predict itself.
+    it counts for.
+
+    What a model is fitted to must not hold a member's own outcome. Trials are in folds, and a
+    member of one asks for its group without that fold. To leave out the member alone would
+    not do: what is left is then the lower the higher its own outcome is, and where the groups
+    differ little that would be all a model learns.
 
     Groups are integers. Those of 32-bit hashes share places, where the table is full, with
     others by chance; those that number things from 0 do not.
@@ -56,6 +65,8 @@ class SuccessTable:
         Group of each trial, (n_trials,); hashes, or numbers from 0.
     outcomes
         What came of each, in [0, 1], (n_trials,).
+    folds
+        Fold of each, from 0 to :data:`FOLDS` - 1, (n_trials,).
     mean
         m, in (0, 1).
     prior
@@ -64,12 +75,15 @@ class SuccessTable:
         So many numbers there are; a larger one is not known. None: groups are hashes.
     """
 
-    __slots__ = ("_mask", "_mean", "_numbered", "_prior", "_successes", "_trials")
+    __slots__ = (
+        "_folded", "_mask", "_mean", "_numbered", "_prior", "_successes", "_told", "_trials",
+    )  # fmt: skip
 
     def __init__(
         self,
         groups: NDArray[np.integer],
         outcomes: NDArray[np.float64],
+        folds: NDArray[np.int64],
         *,
         mean: float,
         prior: float = 1.0,
@@ -82,20 +96,20 @@ class SuccessTable:
         places = self._places(groups)
         self._trials = np.bincount(places, minlength=size).astype(np.float32)
         self._successes = np.bincount(places, outcomes, minlength=size).astype(np.float32)
+        self._told = (places, outcomes, folds)
+        self._folded: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
 
     def counts(
-        self, groups: NDArray[np.integer], own: NDArray[np.float64] | None = None
+        self, groups: NDArray[np.integer], folds: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return trials and successes of each group, without a member's own where given.
-
-        ``own`` is the outcome of the member that asks, which must be one of the trials.
-        """
+        """Return trials and successes of each group, without those of a fold where given, (n,)."""
         places = self._places(groups)
         trials = self._trials[places].astype(np.float64)
         successes = self._successes[places].astype(np.float64)
-        if own is not None:
-            trials = np.maximum(trials - 1, 0)
-            successes = np.clip(successes - own, 0, trials)
+        if folds is not None:
+            of_fold, good_of_fold = self._by_fold()
+            trials = np.maximum(trials - of_fold[places * FOLDS + folds], 0)
+            successes = np.clip(successes - good_of_fold[places * FOLDS + folds], 0, trials)
         return trials, successes
 
     def log_odds(
@@ -107,10 +121,21 @@ class SuccessTable:
         return np.log(odds) - logit(m)
 
     def evidence(
-        self, groups: NDArray[np.integer], own: NDArray[np.float64] | None = None
+        self, groups: NDArray[np.integer], folds: NDArray[np.int64] | None = None
     ) -> NDArray[np.float64]:
         """Return the :meth:`log_odds` of the :meth:`counts` of groups."""
-        return self.log_odds(*self.counts(groups, own))
+        return self.log_odds(*self.counts(groups, folds))
+
+    def _by_fold(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return trials and successes of each place and fold; made when a model is fitted."""
+        if self._folded is None:
+            places, outcomes, folds = self._told
+            both, size = places * FOLDS + folds, FOLDS * len(self._trials)
+            self._folded = (
+                np.bincount(both, minlength=size).astype(np.float32),
+                np.bincount(both, outcomes, minlength=size).astype(np.float32),
+            )
+        return self._folded
 
     def _places(self, groups: NDArray[np.integer]) -> NDArray[np.int64]:
         if self._numbered is None:
@@ -122,7 +147,8 @@ class LinkValue:
     """Logistic regression with an L2 penalty on standardised features, by Newton's method.
 
     It minimises Σ vᵢ (log(1 + exp(zᵢ)) - yᵢ zᵢ) + ½ λ |w|², with zᵢ = w·(xᵢ - μ)/σ + b. The
-    yᵢ may be any number in [0, 1]: a share of a success is worth its share.
+    yᵢ may be any number in [0, 1]: a share of a success is worth its share. The (xᵢ - μ)/σ
+    are cut at ±4: a feature that hardly varied among the examples may be anywhere later.
 
     Parameters
     ----------
@@ -165,7 +191,8 @@ class LinkValue:
         self.mean_ = features.mean(axis=0)
         deviations = features.std(axis=0)
         self.scale_ = np.where(deviations > 1e-9, deviations, 1.0)
-        z = np.column_stack([(features - self.mean_) / self.scale_, np.ones(len(features))])
+        deviations = np.clip((features - self.mean_) / self.scale_, -_FARTHEST, _FARTHEST)
+        z = np.column_stack([deviations, np.ones(len(features))])
         ridge = np.full(z.shape[1], self.l2)
         ridge[-1] = _INTERCEPT_L2
         weights = np.zeros(z.shape[1])
@@ -200,13 +227,13 @@ class LinkValue:
 
     def contributions(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what each feature adds to the log odds, (n, n_features)."""
-        parts: NDArray[np.float64] = (features - self.mean_) * (self.weights_ / self.scale_)
+        deviations = np.clip((features - self.mean_) / self.scale_, -_FARTHEST, _FARTHEST)
+        parts: NDArray[np.float64] = deviations * self.weights_
         return parts
 
     def log_odds(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log odds of success, (n,)."""
-        weights = self.weights_ / self.scale_
-        z: NDArray[np.float64] = features @ weights + (self.intercept_ - self.mean_ @ weights)
+        z: NDArray[np.float64] = self.contributions(features).sum(axis=1) + self.intercept_
         return z
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:

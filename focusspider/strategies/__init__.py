@@ -62,6 +62,7 @@ def build_strategy(
     *,
     base_dir: str | os.PathLike[str] | None = None,
     models_dir: str | os.PathLike[str] | None = None,
+    budget: float = 0.25,
     where: str = "",
 ) -> Strategy:
     """Build a strategy by its name, or by the import path of a class of one's own.
@@ -74,6 +75,8 @@ def build_strategy(
         What relative paths in ``params`` are relative to; None is the working directory.
     models_dir
         Where the models of the topic are, for strategies that learn before a crawl.
+    budget
+        Share of the crawl's work that learning during it may be (``FOCUS_AUTO_BUDGET``).
     where
         Where the user wrote them, for messages.
 
@@ -89,5 +92,5 @@ def build_strategy(
         return SettingError(f"{where}: {message}" if where else message)
 
     found = find("strategy", STRATEGIES, name, methods=_METHODS, error=error, where=where)
-    given = {"base_dir": base_dir, "models_dir": models_dir}
+    given = {"base_dir": base_dir, "models_dir": models_dir, "budget": budget}
     return build(found, params, label=f"strategy {name!r}", error=error, given=given)

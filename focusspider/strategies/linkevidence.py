@@ -25,6 +25,8 @@ import numpy as np
 
 from focusspider.growing import GrowingArray
 from focusspider.keytable import ABSENT, KeyTable, url_key
+from focusspider.strategies.linkforgetting import without_rows
+from focusspider.strategies.linknames import LinkNames
 from focusspider.strategies.pairfilter import PairFilter, mixed
 from focusspider.strategies.urlspelling import MAX_WORDS, URL_GROUPS, place_of, url_spelling
 from focusspider.text import Terms, cosine
@@ -118,18 +120,27 @@ class LinkEvidence:
         What texts and pages are compared with.
     max_links
         Most links that are kept, and most pages; after forgetting three quarters of them.
+    n_trained
+        Figures of each link that come from elsewhere (:meth:`tell`).
 
     Attributes
     ----------
     forgotten : int
         Number of pages that were forgotten.
+    names : LinkNames
+        What the hashes of words, hosts, directories and tag paths stand for.
     """
 
-    def __init__(self, keywords: Terms, *, max_links: int) -> None:
+    def __init__(self, keywords: Terms, *, max_links: int, n_trained: int = 0) -> None:
         self._keywords = keywords
         self._max_links = max_links
+        self._layout: dict[str, tuple[type[np.generic], int]] = {
+            **_LAYOUT,
+            "link_trained": (np.float16, n_trained),
+        }
         self.forgotten = 0
-        self._begin({name: np.zeros(0, dtype=dtype) for name, (dtype, _) in _LAYOUT.items()})
+        self.names = LinkNames()
+        self._begin({name: np.zeros(0, dtype=dtype) for name, (dtype, _) in self._layout.items()})
         self._node_row = GrowingArray(np.int32)
 
     def __len__(self) -> int:
@@ -175,6 +186,8 @@ class LinkEvidence:
                     parent = int(self._arrays["node_parent"].values[source])
         depth = 0 if parent == ABSENT else int(self._arrays["row_depth"].values[parent]) + 1
         host, directory = place_of(page.url)
+        self.names.add("host", crc32(host), host)
+        self.names.add("directory", crc32(host + directory), host + directory)
         self._add_links(page, row, host, directory)
         for name, value in (
             ("row_node", node),
@@ -208,7 +221,9 @@ class LinkEvidence:
             nodes.append(self._node(key, link.url, row))
             path = tags.get(link.tag_path)
             if path is None:
-                path = tags[link.tag_path] = crc32(link.tag_path.encode("utf-8", "replace"))
+                name = link.tag_path.encode("utf-8", "replace")
+                path = tags[link.tag_path] = crc32(name)
+                self.names.add("path", path, name)
             paths.append(path)
             for text, terms_of, numbers in (
                 (link.anchor, page.anchor_terms, anchors),
@@ -239,6 +254,16 @@ class LinkEvidence:
         self._arrays["link_context"].extend(np.array(contexts, dtype=np.int32))
         self._arrays["link_place"].extend((np.arange(n) / n).astype(np.float16))
         self._arrays["link_flags"].extend(flags)
+        n_trained = self._layout["link_trained"][1]
+        self._arrays["link_trained"].extend(np.zeros(n * n_trained, dtype=np.float16))
+
+    def tell(self, row: int, figures: NDArray[np.float64]) -> None:
+        """Set what trained models say of the links of a row, (n_links, n_trained)."""
+        first, end = self.links_of(row)
+        n_trained = self._layout["link_trained"][1]
+        if figures.shape == (end - first, n_trained):
+            flat = self._arrays["link_trained"].values
+            flat[first * n_trained : end * n_trained] = figures.ravel()
 
     def _node(self, key: int, url: str, parent: int) -> int:
         node = self._nodes.get(key)
@@ -264,7 +289,11 @@ class LinkEvidence:
         number = len(self._arrays["text_key"])
         self._texts.put(key, number)
         terms = terms_of() if text else Terms()
-        words = [crc32(word.encode("utf-8", "replace")) for word in list(terms)[:MAX_WORDS]]
+        words = []
+        for word in list(terms)[:MAX_WORDS]:
+            name = word.encode("utf-8", "replace")
+            words.append(crc32(name))
+            self.names.add("word", words[-1], name)
         self._arrays["text_key"].append(key)
         self._arrays["text_cosine"].append(cosine(self._keywords, terms))
         self._arrays["text_length"].append(log(1 + len(text)))
@@ -274,14 +303,16 @@ class LinkEvidence:
 
     def _views(self) -> dict[str, NDArray[Any]]:
         views = {}
-        for name, (_, columns) in _LAYOUT.items():
+        for name, (_, columns) in self._layout.items():
             view = self._arrays[name].view()
+            if columns == 0:
+                view = view.reshape(len(self._arrays["link_node"]), 0)
             views[name] = view.reshape(-1, columns) if columns > 1 else view
         return views
 
     def _begin(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Make the tables, and what finds things in them, of arrays."""
-        self._arrays = {name: GrowingArray.of(arrays[name].reshape(-1)) for name in _LAYOUT}
+        self._arrays = {name: GrowingArray.of(arrays[name].reshape(-1)) for name in self._layout}
         self._nodes, self._texts = KeyTable(), KeyTable()
         for table, keys in ((self._nodes, arrays["node_key"]), (self._texts, arrays["text_key"])):
             table.extend(keys, np.arange(len(keys), dtype=np.int32))
@@ -315,7 +346,7 @@ class LinkEvidence:
         kept_most = self._max_links * 3 // 4
         of_links = int(np.searchsorted(now["row_end"], len(self) - kept_most)) + 1
         rows = max(of_links, self.n_rows - kept_most)
-        kept, node_row = _without(now, self._node_row.view(), rows)
+        kept, node_row = without_rows(now, self._node_row.view(), rows)
         self._begin(kept)
         self._node_row = GrowingArray.of(node_row)
         self.forgotten += rows
@@ -342,34 +373,3 @@ def link_groups(
         anchors,
         contexts,
     )
-
-
-def _without(
-    arrays: Mapping[str, NDArray[Any]], node_row: NDArray[np.int32], rows: int
-) -> tuple[dict[str, NDArray[Any]], NDArray[np.int32]]:
-    """Return the tables, and the row of each node, without the first rows."""
-    links = int(arrays["row_end"][rows - 1])
-    kept = {name: values[rows:] for name, values in arrays.items() if name.startswith("row_")}
-    kept |= {name: values[links:] for name, values in arrays.items() if name.startswith("link_")}
-    kept["row_end"] = kept["row_end"] - links
-    kept["link_row"] = kept["link_row"] - rows
-    nodes = node_row >= rows
-    nodes[kept["link_node"]] = True
-    texts = np.zeros(len(arrays["text_key"]), dtype=np.bool_)
-    texts[kept["link_anchor"]] = texts[kept["link_context"]] = True
-    for part, chosen, numbers in (
-        ("node", nodes, ("link_node", "row_node")),
-        ("text", texts, ("link_anchor", "link_context")),
-    ):
-        renumbered = (np.cumsum(chosen) - 1).astype(np.int32)
-        for name in numbers:
-            kept[name] = renumbered[kept[name]]
-        lengths = np.diff(arrays[f"{part}_end"], prepend=0)
-        kept[f"{part}_words"] = arrays[f"{part}_words"][np.repeat(chosen, lengths)]
-        kept[f"{part}_end"] = np.cumsum(lengths[chosen])
-        for name in _LAYOUT:
-            if name.startswith(f"{part}_") and name not in kept:
-                kept[name] = arrays[name][chosen]
-    for name in ("row_parent", "node_parent"):
-        kept[name] = np.maximum(kept[name] - rows, ABSENT)
-    return kept, np.maximum(node_row[nodes] - rows, ABSENT)

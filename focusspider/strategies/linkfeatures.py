@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from focusspider.models.link_value import SuccessTable
+from focusspider.models.link_value import FOLDS, SuccessTable
 from focusspider.strategies.linkevidence import (
     FIRST_OF,
     SAME_DIRECTORY,
@@ -24,9 +24,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from focusspider.strategies.linkcredit import PageValues
     from focusspider.strategies.linkevidence import Snapshot
 
-__all__ = ["FAMILIES", "Candidates", "Successes", "features", "prior_scores"]
+__all__ = [
+    "FAMILIES",
+    "Candidates",
+    "Features",
+    "Successes",
+    "candidates",
+    "distinct",
+    "features",
+    "folds_of",
+    "prior_scores",
+    "word_trials",
+]
 
 _Columns = list[tuple[str, "NDArray[np.float64]"]]
 
@@ -42,24 +54,24 @@ class Candidates(NamedTuple):
         Those to the first node, then those to the second, and so on, (m,).
     owners
         Place in ``nodes`` of where each link leads, (m,), in ascending order.
-    outcomes
-        What came of each node, where that is known: it is then left out of what its groups
-        say of it; (n,), or None.
+    folds
+        Fold of each node, where a model is fitted to what came of it: that fold is then left
+        out of what its groups say of it; (n,), or None.
     """
 
     nodes: NDArray[np.int64]
     links: NDArray[np.int64]
     owners: NDArray[np.int64]
-    outcomes: NDArray[np.float64] | None = None
+    folds: NDArray[np.int64] | None = None
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """Number of links of each node, (n,)."""
         return np.bincount(self.owners, minlength=len(self.nodes))
 
-    def own(self) -> NDArray[np.float64] | None:
-        """Return the outcome of the node that each link leads to, (m,), if known."""
-        return None if self.outcomes is None else self.outcomes[self.owners]
+    def folds_of(self, owners: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the fold of each of some nodes, by their place in ``nodes``, if there are any."""
+        return None if self.folds is None else self.folds[owners]
 
     def mean(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Return the mean of a figure of links, for each node, (n,)."""
@@ -88,8 +100,8 @@ class Successes:
     ----------
     seen
         What the crawl has seen.
-    outcomes
-        What came of each row, in [0, 1], (n_rows,).
+    values
+        What came of each row.
     mean
         What comes of a page, in (0, 1).
     prior, word_prior
@@ -99,17 +111,18 @@ class Successes:
     def __init__(
         self,
         seen: Snapshot,
-        outcomes: NDArray[np.float64],
+        values: PageValues,
         *,
         mean: float,
         prior: float,
         word_prior: float,
     ) -> None:
-        self.outcomes = outcomes
+        self.values = values
         self.mean = mean
+        outcomes = values.outcomes
         rows = seen.node_row[seen.link_node]  # (n_links,)
         fetched = np.flatnonzero(rows >= 0)
-        of_link = outcomes[rows[fetched]]
+        of_link, folds = outcomes[rows[fetched]], folds_of(seen.link_node[fetched])
         flags = seen.link_flags[fetched]
         self.links = []
         numbered = {
@@ -123,24 +136,35 @@ class Successes:
                 SuccessTable(
                     groups[first],
                     of_link[first],
+                    folds[first],
                     mean=mean,
                     prior=prior,
                     numbered=numbered.get(name),
                 )
             )
         urls = seen.node_groups[seen.row_node]  # (n_rows, n_groups)
+        of_row = folds_of(seen.row_node)
         self.urls = [
-            SuccessTable(urls[:, column], outcomes, mean=mean, prior=prior)
+            SuccessTable(urls[:, column], outcomes, of_row, mean=mean, prior=prior)
             for column in range(len(URL_GROUPS))
         ]
-        nodes = np.unique(seen.link_node[fetched]).astype(np.int64)
-        nodes = np.union1d(nodes, seen.row_node)
-        of_node = outcomes[seen.node_row[nodes]]
-        known = candidates(seen, nodes, fetched)
-        self.words = []
-        for _, words_of in WORDS:
-            owners, words = words_of(seen, known)
-            self.words.append(SuccessTable(words, of_node[owners], mean=mean, prior=word_prior))
+        self.words = [
+            SuccessTable(*word_trials(seen, outcomes, kind), mean=mean, prior=word_prior)
+            for kind, _ in WORDS
+        ]
+
+
+def distinct(values: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the values in ascending order, each once.
+
+    numpy's ``unique`` goes by a hash table since version 2.3, which takes many times as long
+    for values that are nearly in order.
+
+    >>> distinct(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    ascending = np.sort(values.astype(np.int64))
+    return ascending[np.diff(ascending, prepend=ascending[:1] - 1) > 0]
 
 
 def groups_of(seen: Snapshot, links: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
@@ -160,7 +184,7 @@ def candidates(
     seen: Snapshot,
     nodes: NDArray[np.int64],
     links: NDArray[np.int64],
-    outcomes: NDArray[np.float64] | None = None,
+    folds: NDArray[np.int64] | None = None,
 ) -> Candidates:
     """Return nodes with those of the links that lead to them."""
     place = np.full(seen.n_nodes, -1, dtype=np.int64)
@@ -168,7 +192,7 @@ def candidates(
     owners = place[seen.link_node[links]]
     chosen = np.flatnonzero(owners >= 0)
     order = chosen[np.argsort(owners[chosen], kind="stable")]
-    return Candidates(nodes, links[order], owners[order], outcomes)
+    return Candidates(nodes, links[order], owners[order], folds)
 
 
 def _pieces(
@@ -192,9 +216,9 @@ def _text_words(
     seen: Snapshot, of: Candidates, texts: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """Return the words of the texts of links, each once for a node, in the nodes' order."""
-    pairs = np.unique(of.owners << 32 | texts[of.links])
+    pairs = distinct(of.owners << 32 | texts[of.links])
     places, which = _pieces(seen.text_end, pairs & 0xFFFFFFFF)
-    words = np.unique((pairs >> 32)[which] << 32 | seen.text_words[places].astype(np.int64))
+    words = distinct((pairs >> 32)[which] << 32 | seen.text_words[places].astype(np.int64))
     return words >> 32, (words & 0xFFFFFFFF).astype(np.uint32)
 
 
@@ -213,14 +237,33 @@ WORDS: tuple[tuple[str, Callable[..., Any]], ...] = (
 )
 
 
+def folds_of(nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the fold of each node, spread evenly over neighbours, (n,)."""
+    spread: NDArray[np.int64] = (nodes.astype(np.int64) * 2_654_435_761 >> 16) % FOLDS
+    return spread
+
+
+def word_trials(
+    seen: Snapshot, outcomes: NDArray[np.float64], kind: str
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the words of each fetched node, each once for a node, its outcome, and its fold.
+
+    ``kind`` is a name in :data:`WORDS`.
+    """
+    fetched = np.flatnonzero(seen.node_row[seen.link_node] >= 0)
+    nodes = distinct(np.concatenate([seen.link_node[fetched], seen.row_node]))
+    owners, words = dict(WORDS)[kind](seen, candidates(seen, nodes, fetched))
+    return words, outcomes[seen.node_row[nodes]][owners], folds_of(nodes)[owners]
+
+
 def _groups(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     """Success of the other links of the same page, tag path, anchor and so on."""
     columns: _Columns = []
-    own = of.own()
+    folds = of.folds_of(of.owners)
     for name, table, groups in zip(
         FIRST_OF, successes.links, groups_of(seen, of.links), strict=True
     ):
-        trials, found = table.counts(groups, own)
+        trials, found = table.counts(groups, folds)
         evidence = table.log_odds(trials, found)
         columns += [(name, of.mean(evidence)), (f"best {name}", of.largest(evidence))]
         if name in {"page", "anchor"}:
@@ -233,7 +276,7 @@ def _urls(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     columns: _Columns = []
     groups = seen.node_groups[of.nodes]
     for column, (name, table) in enumerate(zip(URL_GROUPS, successes.urls, strict=True)):
-        trials, found = table.counts(groups[:, column], of.outcomes)
+        trials, found = table.counts(groups[:, column], of.folds)
         columns.append((name, table.log_odds(trials, found)))
         if name in {"directory", "host"}:
             columns.append((f"{name} trials", np.log1p(trials)))
@@ -246,8 +289,7 @@ def _words(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     n = len(of.nodes)
     for (name, words_of), table in zip(WORDS, successes.words, strict=True):
         owners, words = words_of(seen, of)
-        own = None if of.outcomes is None else of.outcomes[owners]
-        evidence = table.evidence(words, own)
+        evidence = table.evidence(words, of.folds_of(owners))
         sums = np.bincount(owners, evidence, minlength=n)
         counts = np.maximum(np.bincount(owners, minlength=n), 1)
         columns += [(name, sums / np.sqrt(counts)), (f"best {name}", _largest(owners, evidence, n))]
@@ -274,8 +316,8 @@ def _in_links(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     rows = seen.link_row[of.links]
     relevant = seen.row_relevant[rows].astype(np.float64)
     values = relevant.copy()
-    known = rows < len(successes.outcomes)
-    values[known] = successes.outcomes[rows[known]]
+    known = np.flatnonzero(rows < len(successes.values.found))
+    values[known] = successes.values.without(rows[known], of.nodes[of.owners[known]])
     return [
         ("links", np.log(np.maximum(of.counts, 1))),
         ("relevant pages", of.mean(relevant)),
@@ -305,6 +347,19 @@ def _position(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     ]
 
 
+def _models(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:  # noqa: ARG001
+    """Answers of trained models: of the mean link, and of the one with the largest."""
+    columns: _Columns = []
+    trained = seen.link_trained[of.links].astype(np.float64)
+    for number in range(trained.shape[1]):
+        figures = trained[:, number]
+        columns += [
+            (f"model figure {number}", of.mean(figures)),
+            (f"best model figure {number}", of.largest(figures)),
+        ]
+    return columns
+
+
 #: Families of features by their names.
 FAMILIES: dict[str, Callable[[Snapshot, Candidates, Successes], _Columns]] = {
     "groups": _groups,
@@ -313,6 +368,7 @@ FAMILIES: dict[str, Callable[[Snapshot, Candidates, Successes], _Columns]] = {
     "text": _text,
     "in-links": _in_links,
     "position": _position,
+    "models": _models,
 }
 
 

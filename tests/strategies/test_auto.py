@@ -70,7 +70,7 @@ def test_it_begins_as_hub_seeking() -> None:
     strategies = [build_strategy(name, {}) for name in ("auto", "hub-seeking")]
     for strategy in strategies:
         strategy.start(topic, np.random.default_rng(0))
-    for i in range(19):
+    for i in range(4):
         links = "".join(f"<p><a href='{seed}'>tea</a> robot</p>" for seed in seeds[: i % 4])
         at = page(f"{links}<p>robots <a href='/{i}'>robot arms</a></p>", f"http://d.example/{i}")
         for strategy in strategies:
@@ -98,7 +98,8 @@ def hubs(strategy: Auto) -> tuple[np.ndarray, np.ndarray]:
 
 
 def reranked(strategy: Auto, paths: list[str]) -> np.ndarray:
-    keys = np.array([url_key(f"{SITE}{path}") for path in paths], dtype=np.uint64)
+    urls = [path if "://" in path else f"{SITE}{path}" for path in paths]
+    keys = np.array([url_key(url) for url in urls], dtype=np.uint64)
     work = strategy.rerank(SimpleNamespace(ids=np.arange(len(paths)), keys=keys))
     assert work is not None
     return work().priorities
@@ -263,6 +264,9 @@ def test_what_was_learnt_of_forgotten_pages_is_not_used() -> None:
         ({"without": ["word"]}, "without must be one of groups, urls, words"),
         ({"without": "words"}, "without must be a list of texts"),
         ({"credit": 2}, "credit must be a number from 0 to 1, got 2"),
+        ({"steady": -1}, "steady must be a number from 0 to 1, got -1"),
+        ({"models": ["crfs"]}, "models must be one of context-graph, hmm, memm, crf, got 'crfs'"),
+        ({"models": ["crf"]}, "needs the parameter 'model'|there is no"),
         ({"max_links": 10}, "max_links must be a whole number of at least 1000, got 10"),
         (
             {"without": ["groups", "urls", "words", "text", "in-links", "position"]},

@@ -42,7 +42,7 @@ def shown(part: type) -> list[tuple[str, str]]:
     return [
         (name, "needed" if p.default is p.empty else repr(p.default).replace("'", '"'))
         for name, p in parameters(part).items()
-        if name not in {"base_dir", "models_dir"}
+        if name not in {"base_dir", "models_dir", "budget"}
     ]
 
 

@@ -1,0 +1,220 @@
+"""How what a crawl has seen becomes a value for each link that waits.
+
+Nothing here changes: each function makes a new :class:`Learnt` of a snapshot of what was seen
+(:mod:`~focusspider.strategies.linkevidence`), so it can run in another thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from focusspider.models.link_value import LinkValue, logit, sigmoid
+from focusspider.priority import scalar_priorities
+from focusspider.strategies.linkcredit import PageValues, credit_share, page_values, wanted
+from focusspider.strategies.linkfeatures import (
+    Candidates,
+    Successes,
+    candidates,
+    distinct,
+    features,
+    folds_of,
+    prior_scores,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from focusspider.strategies.linkevidence import Snapshot
+    from focusspider.strategies.linkfeatures import Features
+
+__all__ = ["Learnt", "LinkLearner", "by_family", "of_prior", "priorities"]
+
+#: The latest pages that are learnt from.
+_MOST_EXAMPLES = 20_000
+#: URLs that are looked at together: what is computed of them fits into the processor's cache.
+_CHUNK = 8_192
+#: A prior of p is as good as log odds of p times this, above those of the mean.
+_PRIOR_SCALE, _PRIOR_MEAN = 12.0, 0.1
+
+
+class Learnt(NamedTuple):
+    """What scores links until the next rerank.
+
+    Attributes
+    ----------
+    fitted
+        Number of pages, forgotten ones included, when the model was fitted.
+    forgotten
+        Number of pages that were forgotten before their numbers, and those of nodes and
+        texts, were what they are here.
+    trust
+        Weight of the model against the prior, in [0, 1).
+    expected
+        Value of each node that waits, 0 of others, (n_nodes,).
+    """
+
+    fitted: int
+    forgotten: int
+    trust: float
+    successes: Successes
+    model: LinkValue
+    expected: NDArray[np.float64]
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """Return that which cannot be computed anew, for :meth:`LinkLearner.recall`."""
+        values = self.successes.values
+        return {
+            **{f"model/{name}": array for name, array in self.model.arrays().items()},
+            **{name: np.asarray(value) for name, value in values._asdict().items()},
+            "fitted": np.array(self.fitted),
+            "trust": np.array(self.trust),
+            "mean": np.array(self.successes.mean),
+            "expected": self.expected,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkLearner:
+    """Learns from a snapshot; the parameters are those of ``auto``.
+
+    ``alpha`` is that of the prior, ``hub-seeking``.
+    """
+
+    credit: float
+    hope: float
+    doubt: float
+    l2: float
+    prior: float
+    without: Sequence[str]
+    refit_growth: float
+    alpha: float
+
+    def learn(self, seen: Snapshot, forgotten: int, before: Learnt | None) -> Learnt | None:
+        """Count successes anew, and fit the regression again if the crawl has grown enough.
+
+        None where no page was anything that is looked for, and where no page was reached by
+        a link.
+        """
+        now = seen.n_rows + forgotten
+        found = wanted(seen)
+        if not found.any():
+            return None
+        expected = before.expected if before and len(before.expected) else None
+        hoped = None if expected is None else self.hope * expected
+        values = page_values(seen, found, self.credit * credit_share(found), hoped)
+        outcomes = values.outcomes
+        mean = float(np.clip((outcomes.sum() + 0.5) / (len(outcomes) + 1), 1e-3, 0.9))
+        successes = self.successes(seen, values, mean)
+        relevant = float(seen.row_relevant.sum()) or 1.0
+        trust = relevant / (relevant + self.doubt)
+        if before is None or now >= before.fitted * (1 + self.refit_growth):
+            model = self._fitted(seen, outcomes, successes)
+            if model is None:
+                return None
+            return Learnt(now, forgotten, trust, successes, model, np.zeros(0))
+        return before._replace(trust=trust, successes=successes)
+
+    def recall(self, memory: Mapping[str, NDArray[Any]], seen: Snapshot, forgotten: int) -> Learnt:
+        """Take up what was learnt, from :meth:`Learnt.memory`; ``seen`` may know more pages."""
+        prefix = "model/"
+        model = LinkValue(l2=self.l2).recall(
+            {name.removeprefix(prefix): a for name, a in memory.items() if name.startswith(prefix)}
+        )
+        values = PageValues(
+            memory["found"],
+            float(memory["share"]),
+            memory["best"],
+            memory["others"],
+            memory["by"],
+        )
+        mean = float(memory["mean"])
+        return Learnt(
+            int(memory["fitted"]),
+            forgotten,
+            float(memory["trust"]),
+            self.successes(seen.until(len(values.found)), values, mean),
+            model,
+            memory["expected"],
+        )
+
+    def successes(self, seen: Snapshot, values: PageValues, mean: float) -> Successes:
+        """Count how often groups and words have led to something."""
+        return Successes(seen, values, mean=mean, prior=self.prior, word_prior=2 * self.prior)
+
+    def log_odds(
+        self, seen: Snapshot, nodes: NDArray[np.int64], learnt: Learnt
+    ) -> NDArray[np.float64]:
+        """Return the log odds of nodes, (n_nodes of the snapshot,); NaN of the others.
+
+        NaN of nodes to which no link is known, too.
+        """
+        log_odds = np.full(seen.n_nodes, np.nan)
+        for part in _chunks(candidates(seen, nodes, np.arange(len(seen.link_node)))):
+            found = features(seen, part, learnt.successes, without=self.without)
+            log_odds[part.nodes] = self.blend(seen, part, learnt, found)
+        return log_odds
+
+    def blend(
+        self, seen: Snapshot, of: Candidates, learnt: Learnt, found: Features
+    ) -> NDArray[np.float64]:
+        """Return the log odds of candidates, of model and prior, by trust, (n,)."""
+        prior = of_prior(learnt.successes.mean, prior_scores(seen, of, alpha=self.alpha))
+        blended: NDArray[np.float64] = (
+            learnt.trust * learnt.model.log_odds(found.values) + (1 - learnt.trust) * prior
+        )
+        return blended
+
+    def _fitted(
+        self, seen: Snapshot, outcomes: NDArray[np.float64], successes: Successes
+    ) -> LinkValue | None:
+        """Learn from the pages that were reached by a link, as that looked before."""
+        rows = seen.node_row[seen.link_node]  # (n_links,)
+        oldest = max(0, seen.n_rows - _MOST_EXAMPLES)
+        led = np.flatnonzero((rows >= oldest) & (seen.link_row < rows))
+        nodes = distinct(seen.link_node[led])
+        if not len(nodes):
+            return None
+        examples = candidates(seen, nodes, led, folds_of(nodes))
+        found = features(seen, examples, successes, without=self.without)
+        return LinkValue(l2=self.l2).fit(found.values, outcomes[seen.node_row[nodes]])
+
+
+def of_prior(mean: float, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log odds of a prior in [0, 1], where a page brings so much in the mean, (n,)."""
+    return logit(min(mean, 0.5)) + _PRIOR_SCALE * (prior - _PRIOR_MEAN)
+
+
+def priorities(log_odds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return log odds as priorities, (n,)."""
+    return scalar_priorities(sigmoid(log_odds)) if len(log_odds) else np.zeros(0, dtype=np.int64)
+
+
+def by_family(
+    contributions: NDArray[np.float64], found: Features
+) -> dict[str, NDArray[np.float64]]:
+    """Return what each family of features adds to the log odds, (n,)."""
+    families = np.array(found.families)
+    return {
+        family: contributions[:, families == family].sum(axis=1)
+        for family in dict.fromkeys(found.families)
+    }
+
+
+def _chunks(of: Candidates) -> list[Candidates]:
+    """Cut candidates into parts, and leave out those without a link."""
+    counts = of.counts
+    linked = np.flatnonzero(counts)
+    ends = np.cumsum(counts)
+    renumbered = np.cumsum(counts > 0) - 1
+    parts = []
+    for start in range(0, len(linked), _CHUNK):
+        chosen = linked[start : start + _CHUNK]
+        links = slice(ends[chosen[0]] - counts[chosen[0]], ends[chosen[-1]])
+        owners = renumbered[of.owners[links]] - start
+        parts.append(Candidates(of.nodes[chosen], of.links[links], owners))
+    return parts

@@ -1,0 +1,217 @@
+"""What auto is put together of: its budget, its probes, its models, and what it tells."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from focusspider.errors import ModelFileError
+from focusspider.models.lessons import COURSE, GROUPS, Lessons
+from focusspider.models.modelfile import read_model, write_model
+from focusspider.relevance.base import Judgement
+from focusspider.strategies import build_strategy
+from focusspider.strategies.auto import Auto
+from focusspider.strategies.hostprobes import allowed_probes, probes
+from focusspider.strategies.linkbudget import WorkBudget
+from focusspider.strategies.linkevidence import LinkEvidence
+from focusspider.strategies.linknames import LinkNames
+from focusspider.strategies.orderchange import ndcg, sampled
+from focusspider.strategies.trained import TrainedModels
+from focusspider.text import Terms
+from tests.pages import page, profile
+from tests.strategies.test_auto import SITE, crawl, order, reranked, started, waiting
+from tests.strategies.tinymodels import FOLDER
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_work_is_a_share_of_what_pages_earn() -> None:
+    quarter, all_of_it = WorkBudget(0.25), WorkBudget(1.0)
+    free = quarter.earned
+    for _ in range(1000):
+        quarter.add_page(25)
+        all_of_it.add_page(25)
+    # a page with 25 links is 4 ms of work, and a third of that may go into learning
+    assert quarter.earned - free == pytest.approx(1000 * 4e-3 / 3)
+    assert quarter.affords(known=1000, scored=1000, fitted=100)
+    before = quarter.spent
+    assert before == pytest.approx(1000 * 4e-7 + 1000 * 2e-6 + 100 * 2e-5)
+    assert not quarter.affords(known=100_000_000, scored=0, fitted=0)
+    assert quarter.spent == before
+    assert all_of_it.affords(known=100_000_000, scored=0, fitted=0)
+
+
+def test_a_small_budget_looks_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("focusspider.strategies.linkbudget._FREE", 0.0)
+
+    def reranks(budget: float) -> int:
+        strategy = build_strategy("auto", {}, budget=budget)
+        strategy.start(profile("robot"), np.random.default_rng(0))
+        many = 0
+        for i in range(200):
+            links = "".join(f"<a href='/{i}/{j}'>a</a>" for j in range(200))
+            strategy.observe(page(links, f"{SITE}/{i}"), Judgement(float(i % 2), i % 2 == 0, "t"))
+            many += strategy.rerank(waiting()) is not None
+        return many
+
+    assert reranks(0.001) < reranks(0.9) == 196
+
+
+def test_probes_are_the_best_links_to_hosts_that_are_not_known() -> None:
+    evidence = LinkEvidence(Terms(), max_links=1000)
+    urls = ("/x", "http://b.example/1", "http://b.example/2", "http://c.example/1",
+            "http://d.example/")  # fmt: skip
+    links = "".join(f"<a href='{url}'>a</a>" for url in urls)
+    evidence.add_page(page(links, f"{SITE}/"), relevance=0.0, relevant=False, hub=0.0)
+    evidence.add_page(page("", "http://d.example/"), relevance=0.0, relevant=False, hub=0.0)
+    seen = evidence.snapshot()
+    log_odds = np.array([np.nan, 5.0, -2.0, -1.0, 0.0, np.nan])  # of /, urls
+    assert probes(seen, log_odds, 9).tolist() == [4, 3]
+    assert probes(seen, log_odds, 1).tolist() == [4]
+    assert allowed_probes(0.0, 1000) == 0
+    assert allowed_probes(1.0, 400) == 400
+
+
+def test_a_new_host_is_looked_at_before_its_turn() -> None:
+    def priorities(explore: float) -> list[int]:
+        strategy = started(explore=explore)
+        crawl(strategy)
+        links = "".join(f"<a href='http://{h}.example/{i}'>item</a>" for h in "bc" for i in (1, 2))
+        strategy.observe(page(links, f"{SITE}/y/900"), Judgement(0.0, False, "test"))
+        hosts = [f"http://{h}.example/{i}" for h in "bc" for i in (1, 2)]
+        return reranked(strategy, [*(f"/x/{i}" for i in range(40, 80, 2)), *hosts]).tolist()
+
+    without, probed = priorities(0.0), priorities(0.05)
+    raised = [new > old for new, old in zip(probed, without, strict=True)]
+    # two pages of 42 may be probes: one of each host, and above all others
+    assert raised[:20] == [False] * 20
+    assert sum(raised[20:22]) == sum(raised[22:]) == 1
+    assert min(new for new, up in zip(probed, raised, strict=True) if up) > max(without)
+
+
+def test_an_order_is_compared_by_what_it_gains() -> None:
+    assert ndcg(np.array([3.0, 2.0, 1.0])) == 1.0
+    # worked by hand: (1 + 2 / log2(3) + 3 / 2) / (3 + 2 / log2(3) + 1 / 2)
+    worked = (1 + 2 / math.log2(3) + 1.5) / (3 + 2 / math.log2(3) + 0.5)
+    assert ndcg(np.array([1.0, 2.0, 3.0])) == pytest.approx(worked, rel=1e-12)
+    assert ndcg(np.zeros(3)) == ndcg(np.zeros(0)) == 1.0
+    assert sampled(np.array([5, 9, 7]), 10).tolist() == [1, 2, 0]
+    part = sampled(np.arange(1000), 10)
+    assert part[:5].tolist() == [999, 998, 997, 996, 995]
+    assert len(part) == 10
+    assert (np.diff(part) < 0).all()
+
+
+def test_what_is_steady_keeps_its_order() -> None:
+    counts = {}
+    for steady in (0.0, 1.0):
+        strategy = started(steady=steady)
+        crawl(strategy, 1400)
+        first, again = order(strategy, 1400), order(strategy, 1400)
+        assert len(first) == 1400  # nothing was learnt before
+        counts[steady] = len(again)
+    assert counts == {0.0: 0, 1.0: 1400}
+
+
+def test_names_are_bounded_and_survive() -> None:
+    names, again = LinkNames(), LinkNames()
+    for i in range(10_001):
+        names.add("host", i, f"h{i}".encode())
+    names.add("path", 7, b"a" * 1000)
+    names.add("word", 9, "é".encode())
+    names.add("word", 9, b"another")
+    again.recall(names.memory())
+    assert len(again.of("host")[1]) == 10_000
+    assert again.of("path")[1] == ["a" * 200]
+    assert again.of("word")[1] == ["é"]
+    assert again.of("directory")[1] == []
+
+
+def test_what_was_learnt_is_told(tmp_path: Path) -> None:
+    strategy = started()
+    assert strategy.lessons() is None
+    crawl(strategy)
+    order(strategy)
+    told = strategy.lessons()
+    assert told is not None
+    folders = told.records["directories"]
+    found = dict(zip(folders.names, folders.counts.tolist(), strict=True))
+    assert found["a.example/x"] == [20, 20]
+    assert found["a.example/y"] == [20, 0]
+    evidence = dict(zip(folders.names, folders.evidence.tolist(), strict=True))
+    assert evidence["a.example/x"] > 0 > evidence["a.example/y"]
+    words = told.records["anchor_words"]
+    assert dict(zip(words.names, words.counts.tolist(), strict=True))["item"] == [40, 20]
+    paths = told.records["paths"]
+    assert paths.counts[paths.names.index("html/body/p/a")].tolist() == [40, 20]
+    assert dict(zip(COURSE, told.course[-1], strict=True))["relevant"] == 20
+    assert len(told.weights.names) == len(told.weights.values)
+    write_model(tmp_path / "learnt.npz", told.to_file(topic="robots"))
+    read = Lessons.from_file(read_model(tmp_path / "learnt.npz", kind="auto"))
+    assert {group: list(read.records[group].names) for group in GROUPS} == {
+        group: list(told.records[group].names) for group in GROUPS
+    }
+    np.testing.assert_array_equal(read.course, told.course)
+
+
+def test_lessons_of_another_shape_are_refused(tmp_path: Path) -> None:
+    strategy = started()
+    crawl(strategy)
+    order(strategy)
+    told = strategy.lessons()
+    assert told is not None
+    file = told.to_file()
+    broken: dict[str, Any] = {**file.arrays, "course": np.zeros((3, 2))}
+    write_model(tmp_path / "learnt.npz", type(file)(kind="auto", arrays=broken))
+    with pytest.raises(ModelFileError, match="not a sound 'auto' model: course"):
+        Lessons.from_file(read_model(tmp_path / "learnt.npz"))
+
+
+def test_trained_models_are_asked_and_their_beliefs_travel() -> None:
+    models = TrainedModels(models_dir=FOLDER)
+    assert models.names == ("context-graph", "hmm", "memm", "crf")
+    models.start(profile("robot"), np.random.default_rng(0))
+    at = page("<p><a href='/1'>robot</a> <a href='/2'>tea</a></p>", f"{SITE}/")
+    figures, state = models.ask(at, None)
+    assert figures.shape == (2, len(models.columns)) == (2, 8)
+    assert np.isfinite(figures).all()
+    inner = page("<a href='/3'>robot</a>", f"{SITE}/1")
+    after, _ = models.ask(inner, state)
+    without, _ = models.ask(inner, None)
+    assert not np.array_equal(after, without)  # beliefs of the page before count
+    for number, kind in enumerate(models.names):
+        alone = build_strategy(kind, {}, models_dir=FOLDER)
+        alone.start(profile("robot"), np.random.default_rng(0))
+        first = alone.score(at, None)
+        second = alone.score(inner, first.state)
+        assert after[:, 2 * number] == pytest.approx(second.priorities / 2**50)
+
+
+def test_auto_learns_from_what_models_say() -> None:
+    strategy = build_strategy("auto", {}, models_dir=FOLDER)
+    assert isinstance(strategy, Auto)
+    strategy.start(profile("robot"), np.random.default_rng(0))
+    links = "".join(f"<p><a href='/{i}'>{'robot' if i % 2 else 'tea'}</a></p>" for i in range(80))
+    at = page(links, f"{SITE}/")
+    strategy.observe(at, Judgement(0.0, False, "test"))
+    assert strategy.score(at, None).state
+    for i in range(40):
+        one = page("<p>item</p>", f"{SITE}/{i}")
+        strategy.observe(one, Judgement(float(i % 2), i % 2 == 1, "test"))
+        strategy.score(one, None)
+    assert strategy.rerank(waiting()) is not None
+    work = strategy.rerank(waiting())
+    assert work is not None
+    work()
+    told = strategy.lessons()
+    assert told is not None
+    assert "models" in told.weights.families
+    assert any(name.endswith("distance") for name in told.weights.names)
+    again = build_strategy("auto", {"models": []}, models_dir=FOLDER)
+    again.start(profile("robot"), np.random.default_rng(0))
+    again.observe(at, Judgement(0.0, False, "test"))
+    assert again.score(at, None).state is None
