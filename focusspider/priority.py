@@ -133,12 +133,12 @@ def request_priority(priority: int) -> int:
 
 
 def to_score(priority: int) -> float:
-    """Return a priority as a number in [0, 1), for people and items.
+    """Return a priority as a number in [0, 1), for people and items; 0 for what is held.
 
-    >>> to_score(2**49)
-    0.5
+    >>> to_score(2**49), to_score(HELD)
+    (0.5, 0.0)
     """
-    return priority / float(2**PRIORITY_BITS)
+    return max(priority, 0) / float(2**PRIORITY_BITS)
 
 
 def to_level(priority: int) -> int:
