@@ -6,10 +6,11 @@ pages, pages that are like a training target being targets too (Liu and Milios 2
 seeds and the test targets are in no graph to learn from, and the truth of a crawl is a table of
 labels without the training targets.
 
-A person's browsing session (Liu, Janssen and Milios 2005, 2.1 and 5.2.2) is made up: from a
-page one or two categories above the topic it goes along links, never to a page of a more
-general category, until it comes to a training target; then from another such page, until 200
-pages are visited. The labels of a table stand in for a person's notion of what is general.
+A person's browsing session (Liu, Janssen and Milios 2005, 2.1 and 5.2.2) is made up. It begins
+at a page one or two categories above the topic, and follows links to a training target, never to
+a page of a more general category: first it is drawn how special the next page is, of what the
+page links to, and then the page. Then it begins anew, until 200 pages are visited. The labels of
+a table stand in for a person's notion of what is general.
 """
 
 from __future__ import annotations
@@ -168,7 +169,8 @@ def browsed(
             links = links[~np.isin(links, path)]
             if not len(links):
                 break
-            node = int(random_state.choice(links))
+            level = random_state.choice(np.unique(levels[links]))
+            node = int(random_state.choice(links[levels[links] == level]))
             path.append(node)
         visited[path] = True
         in_vain = in_vain + 1 if visited.sum() == before else 0

@@ -44,8 +44,8 @@ class ContextGraph:
     """One multinomial naive Bayes class for each layer, and "other" for weak matches.
 
     Diligenti et al. (VLDB 2000), as Liu, Janssen and Milios (2005, 5.2.1) use it: layer i
-    are pages from which a target is i links away, at most 300 a layer. A page is represented
-    by its terms of the largest TF-IDF, f · log(N / df), and
+    are pages from which a target is i links away; theirs had at most 300 each. A page is
+    represented by its terms of the largest TF-IDF, f · log(N / df), and
 
         P(layer | page) ∝ P(layer) Π_w P(w | layer)^f(w),
         P(w | layer) = (n(w, layer) + λ) / (Σ_w' n(w', layer) + λ · n_terms),
@@ -58,7 +58,8 @@ class ContextGraph:
     n_layers : int
         Layers around the targets, which are layer 0.
     max_pages : int
-        So many pages of a layer are learnt from, drawn by chance.
+        So many pages of a layer are learnt from, at most; where there are more, they are drawn
+        by chance.
     n_features : int
         Terms that represent a page.
     n_terms : int
@@ -108,7 +109,7 @@ class ContextGraph:
         self,
         *,
         n_layers: int = 4,
-        max_pages: int = 300,
+        max_pages: int = 5_000,
         n_features: int = 40,
         n_terms: int = 10_000,
         smoothing: float = 1.0,

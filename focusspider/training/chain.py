@@ -76,7 +76,7 @@ class ChainTrainer:
     k : int
         Number of states; the last is "k - 1 links or more".
     n_sequences : int
-        Sequences that are drawn, at most; 6,000 in the paper's largest data.
+        Sequences that are drawn, at most; the paper has 4,368 to 12,928 (its table 2).
     families : sequence of str, optional
         Of :data:`~focusspider.webgraph.features.FAMILIES`, what is looked at; all if not
         given, but without look-ahead not ``context`` and ``tag_path``, which are known only

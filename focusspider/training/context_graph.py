@@ -57,7 +57,7 @@ class ContextGraphTrainer:
         self,
         *,
         n_layers: int = 4,
-        max_pages: int = 300,
+        max_pages: int = 5_000,
         n_features: int = 40,
         n_terms: int = 10_000,
         smoothing: float = 1.0,
