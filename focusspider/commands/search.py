@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from focusspider.commands.focuscommand import FocusCommand
 from focusspider.config import FocusConfig
 from focusspider.errors import SettingError, TopicError
+from focusspider.resources import located
 
 if TYPE_CHECKING:
     import argparse
@@ -85,7 +86,7 @@ class Command(FocusCommand):
         plan = _plan(opts)
         config = FocusConfig.from_settings(self.settings)
         topic = Topic.load(name, config.topics_dir, needs_seeds=False)
-        out = Path(opts.out) if opts.out else config.models_dir / topic.name / _LIST
+        out = Path(opts.out) if opts.out else located(config.models_dir / topic.name) / _LIST
         if is_packaged(out):
             raise SettingError(
                 f"{out} is in a package, where no list can be written: name a file with --out"
