@@ -141,8 +141,7 @@ class PageClassifier:
         ValueError
             Where there are too few of them, or none has words.
         """
-        wanted = [page for page in wanted if page.text]
-        others = [page for page in others if page.text]
+        wanted, others = _ordered(wanted), _ordered(others)
         self.check_enough(len(wanted), len(others))
         pages = [*wanted, *others]
         self._learn_names(pages)
@@ -312,6 +311,12 @@ class PageClassifier:
         made.boundary_, made.slope_, made.n_pages_ = boundary, slope, (wanted, others)
         made._index()
         return made
+
+
+def _ordered(pages: Sequence[PageWords]) -> list[PageWords]:
+    """Return the pages with words, in an order of their own: targets come as they are fetched."""
+    there = [page for page in pages if page.text]
+    return sorted(there, key=lambda page: (sorted(page.text), sorted(page.headings)))
 
 
 def _blocks(page: PageWords) -> tuple[tuple[str, Collection[str]], ...]:

@@ -129,6 +129,14 @@ def test_words_that_were_never_seen_make_a_page_less_like() -> None:
     assert probability(model, "robot arm") > probability(model, "robot arm " + "x y z " * 1)
 
 
+@pytest.mark.parametrize("others", [OTHERS, []])
+def test_the_order_of_pages_does_not_count(others: list[PageWords]) -> None:
+    one = PageClassifier(algorithm="naive-bayes").fit(WANTED, others).to_model_file()
+    other = PageClassifier(algorithm="naive-bayes").fit(WANTED[::-1], others[::-1])
+    for name, array in other.to_model_file().arrays.items():
+        assert (array == one.arrays[name]).all()
+
+
 def test_the_most_common_words_count() -> None:
     model = fitted(n_terms=2)
     assert model.names_ == ["text:arm", "text:robot"]
