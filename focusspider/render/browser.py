@@ -197,6 +197,8 @@ class Browser:
         size = read.get("size") or len(read["html"])
         if size > self._max_size:
             raise RenderError("too_large", f"{document.url}: {size} characters")
+        if not size:
+            raise RenderError("error", f"{document.url}: its scripts left nothing of it")
         prober = Prober(
             page,
             guard,

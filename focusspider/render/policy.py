@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from focusspider.errors import TopicError
+from focusspider.markup import prepared
 from focusspider.registry import build, check_choice, check_number, check_whole
 
 if TYPE_CHECKING:
@@ -84,13 +85,13 @@ class RenderPolicy:
         """
         if self.mode != "auto":
             return self.mode == "always"
-        tree = LexborHTMLParser(html)
+        tree = LexborHTMLParser(prepared(html).page)  # which no depth of it can hold up
         scripts = (node.attributes.get("type") or "" for node in tree.css("script"))
         if not any(map(_PROGRAM.fullmatch, scripts)):
             return False
         targets = set()
         for node in tree.css("a[href], area[href]"):
-            target = (node.attributes["href"] or "").strip().partition("#")[0]
+            target = (node.attributes.get("href") or "").strip().partition("#")[0]
             if target and not target.lower().startswith(("javascript:", "mailto:", "tel:")):
                 targets.add(target)
         return len(targets) < self.links

@@ -198,14 +198,16 @@
     places = new Map();
     const found = [];
     const add = (node, kind, label, option) => {
+      if (found.length >= MOST_ACTIONS) return;
       const key = `${kind} ${pathOf(node)}${option === undefined ? "" : `:${option}`} ${label}`;
-      if (!places.has(key) && found.length < MOST_ACTIONS) {
+      if (!places.has(key)) {
         places.set(key, [node, option]);
         found.push({ key, kind, label });
       }
     };
     if (!document.body) return found;
     for (const node of within(document.body)) {
+      if (found.length >= MOST_ACTIONS) break;
       if (!(node instanceof HTMLElement || node instanceof SVGElement)) continue;
       if (node.matches(":disabled, [aria-disabled=true], [inert] *")) continue;
       const hovered = isHovered(node);
@@ -290,19 +292,25 @@
     return `${low >>> 0}.${high >>> 0}`;
   };
 
+  const from = here();
+  let was = from; // at the last look
+  const remember = (urls) => { // the links that need not be told
+    for (const url of urls) known.add(url);
+    known.add(here());
+    for (const node of document.querySelectorAll("a, area, frame, iframe")) {
+      const target = targetOf(node);
+      if (target) known.add(target);
+    }
+  };
   const answers = {
     opened,
     // The document as it is, and its links as those that are known.
     read(most) {
-      known.add(here());
-      for (const node of document.querySelectorAll("a, area, frame, iframe")) {
-        const target = targetOf(node);
-        if (target) known.add(target);
-      }
+      remember([]);
       const root = document.documentElement;
       const html = root ? root.outerHTML : "";
       return html.length > most ? { size: html.length } : {
-        html, base: here() === answers.from || document.querySelector("base[href]") ? null : here(),
+        html, base: here() === from || document.querySelector("base[href]") ? null : here(),
       };
     },
     // What there is now: what can be done, and what has come since the last time.
@@ -323,7 +331,7 @@
         }
       }
       const origin = acting && acting.isConnected && acting !== document.body ? acting : document.body;
-      const led = [...urls, ...opened.splice(0), ...(here() === answers.at ? [] : [here()])];
+      const led = [...urls, ...opened.splice(0), ...(here() === was ? [] : [here()])];
       const astray = [];
       for (const raw of led) {
         const url = raw.split("#")[0];
@@ -331,7 +339,7 @@
         if (origin && origin !== document.body) bring(origin, url);
         else { known.add(url); astray.push(url); }
       }
-      answers.at = here();
+      was = here();
       const todo = actions();
       const counted = { ...refused };
       for (const reason of Object.keys(refused)) delete refused[reason];
@@ -365,7 +373,7 @@
       const [node] = places.get(key) || [];
       return Boolean(node && node.isConnected && isSeen(node));
     },
-    know(urls) { for (const url of urls) known.add(url); answers.read(0); },
+    know: remember,
     act(key) {
       const [node, option] = places.get(key) || [];
       acting = null;
@@ -389,8 +397,6 @@
         wait();
       });
     },
-    from: here(),
-    at: here(),
   };
-  Object.defineProperty(window, name, { value: answers, enumerable: false });
+  Object.defineProperty(window, name, { value: Object.freeze(answers) });
 })

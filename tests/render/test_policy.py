@@ -36,6 +36,8 @@ LINKS = "".join(f"<a href=/{n}>{n}</a>" for n in range(9))
         ("<script type='application/ld+json'>{}</script>", False),
         ("<script type='text/x-template'><b></b></script>", False),
         ("<p>no script at all</p>", False),
+        ("<script>menu()</script><svg><a xlink:href=/1>1</a></svg>", True),
+        ("<div>" * 100_000 + "<script>menu()</script>", True),
         ("", False),
     ],
 )

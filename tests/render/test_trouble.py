@@ -66,6 +66,29 @@ def test_a_page_that_grows_or_breaks_the_browser_comes_as_it_was_fetched(tmp_pat
     assert "log_count/ERROR" not in stats, done.log
 
 
+def test_a_page_that_bends_what_it_is_asked_with_is_taken_as_it_was_fetched(tmp_path: Path) -> None:
+    bends = {
+        "/answers": "for (const name of Object.getOwnPropertyNames(window)) {"
+        "if (/^f[0-9a-f]{32}$/.test(name)) delete window[name];"
+        "window[name].look = () => ({}); window[name] = null; }",
+        "/functions": "JSON.stringify = Array.prototype.map = () => { throw new Error('no'); };",
+        "/types": "window.Map = window.Set = window.Promise = null;",
+        "/nothing": "document.documentElement.remove();",
+    }
+    web = {
+        path: f"<a href=/plain{path}>clock</a><script>{script}</script>"
+        for path, script in bends.items()
+    }
+    web |= {f"/plain{path}": "clock" for path in bends}
+    web["/"] = "".join(f"<a href={path}>clock</a>" for path in bends)
+    with Site(web) as site:
+        done = rendered(tmp_path, site, "render=auto")
+    assert set(paths(done)) == set(web)
+    assert done.stats["focus/render/failed/error"] >= 2
+    assert done.stats["focus/render/open"] == 0
+    assert "log_count/ERROR" not in done.stats, done.log
+
+
 def test_a_page_that_hangs_costs_its_time_and_keeps_what_it_has_brought(tmp_path: Path) -> None:
     brings = "document.body.insertAdjacentHTML('beforeend', '<a href=/brought>clock</a>')"
     web = {
