@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -11,7 +12,10 @@ import pytest
 
 from focusspider import remotemodel
 from focusspider.errors import ModelFileError
+from focusspider.models.modelfile import write_model
 from focusspider.remotemodel import fetched_model, with_fetched_model
+from tests.crawls import crawl
+from tests.strategies.tinymodels import crf_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +27,7 @@ SHA256 = hashlib.sha256(MODEL).hexdigest()
 
 class _Handler(BaseHTTPRequestHandler):
     asked: list[str]
+    model: bytes
 
     def do_GET(self) -> None:
         self.asked.append(self.path)
@@ -31,11 +36,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200 if path in {"/model.npz", "/cut"} else 302 if path in moves else 404)
         if path in moves:
             self.send_header("Location", moves[path])
-        length = len(MODEL) + (path == "/cut")
+        length = len(self.model) + (path == "/cut")
         self.send_header("Content-Length", str(length if path in {"/model.npz", "/cut"} else 0))
         self.end_headers()
         if path in {"/model.npz", "/cut"}:
-            self.wfile.write(MODEL)
+            self.wfile.write(self.model)
 
     def log_message(self, *args: object) -> None:
         pass
@@ -44,6 +49,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     _Handler.asked = []
+    _Handler.model = MODEL
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as running:
         threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{running.server_port}"
@@ -142,3 +148,25 @@ def test_a_strategys_parameters(server: str, tmp_path: Path) -> None:
     assert with_fetched_model({}, tmp_path, where="") == {}
     with pytest.raises(ModelFileError, match=r"^t.toml: strategy: model: http://"):
         with_fetched_model({"model": f"{server}/none"}, tmp_path, where="t.toml: strategy")
+
+
+def test_a_crawl_by_a_model_that_is_fetched(server: str, tmp_path: Path) -> None:
+    write_model(tmp_path / "crf.npz", crf_file())
+    _Handler.model = (tmp_path / "crf.npz").read_bytes()
+    good = hashlib.sha256(_Handler.model).hexdigest()
+    runs = []
+    for checksum in (good, SHA256):
+        strategy = {"name": "crf", "model": f"{server}/model.npz#sha256={checksum}"}
+        runs.append(
+            crawl(
+                tmp_path / checksum, "topic=sample", "pages=5", f"strategy={json.dumps(strategy)}",
+                FOCUS_REPLAY="sample", FOCUS_CACHE_DIR=tmp_path / "cache",
+            )
+        )  # fmt: skip
+    assert runs[0].run["fetched"] == 5
+    assert runs[0].run["strategy_params"]["model"] == f"{server}/model.npz#sha256={good}"
+    assert [path.stem for path in (tmp_path / "cache/models").iterdir()] == [good]
+    assert runs[1].code != 0
+    assert runs[1].folder is None
+    assert f"argument strategy: model: {server}/model.npz: its sha256 is {good}" in runs[1].log
+    assert "Traceback" not in runs[1].log
