@@ -10,7 +10,7 @@ import json
 
 from tests.site import Reply
 
-__all__ = ["REACHED", "endless", "site"]
+__all__ = ["ENDLESS", "REACHED", "site"]
 
 PAGE = """<!DOCTYPE html><html><head><title>Clocks</title><style>.tile { cursor: pointer }</style>
 <script>const $ = id => document.getElementById(id);</script></head><body><h1>Clocks</h1>
@@ -173,6 +173,7 @@ REACHED = frozenset({
     "/below/2",
 })  # fmt: skip
 
+#: A page where each press brings another button and another link.
 ENDLESS = """<title>Endless clocks</title><script>
   let n = 0;
   const next = () => {
@@ -195,8 +196,3 @@ def site(host: str, path: str) -> Reply | str | None:
         script = "fetch('/sent/worker', {method: 'POST'});"
         return Reply(script, headers={"Content-Type": "text/javascript"})
     return f"<title>Clock</title><p>The clock of {path[1:]}</p>" if path in REACHED else None
-
-
-def endless(host: str, path: str) -> str:
-    """Answer with a page where each press brings another button and another link, or a clock."""
-    return ENDLESS if path == "/" else "<title>Clock</title><p>a clock</p>"

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.crawls import Crawl, crawl
-from tests.render.menus import REACHED, endless, site
+from tests.render.menus import ENDLESS, REACHED, site
 from tests.site import Site
 
 if TYPE_CHECKING:
@@ -49,27 +49,32 @@ def test_a_person_could_not_reach_more_and_nothing_is_sent(tmp_path: Path) -> No
     assert set(paths(again)) == {"/", *REACHED}  # without a browser
 
 
-def test_what_pages_ask_for_and_how_many_are_open_is_bounded(tmp_path: Path) -> None:
+def test_a_page_keeps_to_its_budgets(tmp_path: Path) -> None:
     asks = "".join(f"fetch('/data/{n}');" for n in range(5))
     page = f"<img src=/image><link rel=stylesheet href=/style><script>{asks}</script>"
-    web = {"/": "<a href=/1>1</a><a href=/2>2</a><a href=/3>3</a>", "/1": page, "/2": page}
-    with Site({**web, "/3": page}) as site:
-        done = rendered(tmp_path, site, "render=auto", FOCUS_RENDER_PAGES=1,
-                        FOCUS_RENDER_REQUESTS=4, FOCUS_RENDER_BLOCK="stylesheet")  # fmt: skip
+    web = {
+        "/": "<a href=/1>1</a><a href=/2>2</a><a href=/endless>clock</a>",
+        "/1": page,
+        "/2": page,
+        "/endless": ENDLESS,
+    }
+    settings = {
+        "FOCUS_RENDER_PAGES": 1,
+        "FOCUS_RENDER_REQUESTS": 4,
+        "FOCUS_RENDER_BLOCK": "stylesheet",
+        "FOCUS_RENDER_ACTIONS": 7,
+    }
+    with Site(web) as site:
+        done = rendered(tmp_path, site, "render=auto", "depth=1", **settings)
     asked = Counter(hit.path.rpartition("/")[0] or hit.path for hit in site.hits)
-    assert asked["/data"] + asked["/image"] == 3 * 4
+    assert asked["/data"] + asked["/image"] == 2 * 4
     assert asked["/style"] == 0
     stats = done.stats
-    assert stats["focus/render/refused/requests"] == 3 * 2
-    assert stats["focus/render/refused/type"] == 3
+    assert stats["focus/render/refused/requests"] == 2 * 2
+    assert stats["focus/render/refused/type"] == 2
     assert stats["playwright/page_count/max_concurrent"] == 1
     assert stats["focus/render/page"] == 3
-
-
-def test_a_page_without_end_ends_with_its_budget(tmp_path: Path) -> None:
-    with Site(endless) as web:
-        done = rendered(tmp_path, web, "render=always", "pages=1", FOCUS_RENDER_ACTIONS=7)
-    assert done.stats["focus/render/action"] == 7
-    assert done.stats["focus/render/stopped/actions"] == 1
-    assert done.stats["focus/link/pushed"] == 8
-    assert done.stats["focus/render/open"] == 0
+    assert stats["focus/render/action"] == 7
+    assert stats["focus/render/stopped/actions"] == 1
+    assert stats["focus/link/refused/depth"] == 8  # of the endless page: one at first, one a press
+    assert stats["focus/render/open"] == 0
