@@ -11,10 +11,10 @@ from the first request to the last; ``--scrapy-redis`` puts a plain ``CrawlSpide
 scheduler beside them, on the same site in the same run (it is installed into a folder that is
 removed again).
 
-``--kills`` kills workers at random moments, each of which is replaced, and in the middle
-Redis too, which is started again from its append-only file; then the workers' connection is
-cut for ten seconds. It says what is missing in the end, in the frontier and in the items, and
-what was fetched twice.
+``--kills`` kills workers that are at work, at random moments, each of which is replaced. In the
+middle Redis is killed too, and started again from its append-only file; later the workers'
+connection is cut for ten seconds. It says what is missing in the end, in the frontier and in
+the items, and what was fetched twice.
 
 ``--curves`` crawls the sample web with 1 worker and with 4, and says how many relevant pages
 were found after each 50 pages, all workers' pages by their times, and how many both found.
@@ -40,6 +40,7 @@ from throughput import ADDRESSES, ROOT
 
 sys.path.insert(0, str(ROOT))
 
+from focusspider.frontier.redisstatus import read_status
 from tests.redisserver import Cut, RedisServer
 
 SCRAPY_REDIS = "scrapy-redis"
@@ -220,17 +221,27 @@ def kills(options: Any) -> dict[str, Any]:
             with RedisServer(folder, durable=True) as redis, Cut(redis.port) as cut:
                 url = f"redis://127.0.0.1:{cut.port}/0"
                 kind = options.strategies[0]
-                alive = [start(kind, site, url, folder, options) for _ in range(4)]
+                alive = {}
+                for _ in range(4):
+                    process = start(kind, site, url, folder, options)
+                    alive[process.pid] = process
                 killed = 0
-                time.sleep(5)
-                while killed < options.kills:
-                    time.sleep(chance.uniform(0.5, 3.0))
-                    victim = alive.pop(chance.randrange(len(alive)))
-                    if victim.poll() is None:
-                        victim.send_signal(signal.SIGKILL)
-                        killed += 1
+                while killed < options.kills and len(site.hits()) < site.pages:
+                    time.sleep(chance.uniform(0.2, 2.0))
+                    status = read_status(redis.url, "site")
+                    at_work = sorted(
+                        worker.pid
+                        for worker in (status.workers if status else ())
+                        if worker.pages and worker.pid in alive
+                    )
+                    if not at_work:
+                        continue
+                    victim = alive.pop(chance.choice(at_work))
+                    victim.send_signal(signal.SIGKILL)
                     victim.communicate()
-                    alive.append(start(kind, site, url, folder, options))
+                    killed += 1
+                    process = start(kind, site, url, folder, options)
+                    alive[process.pid] = process
                     if killed == options.kills // 2:
                         redis.kill()
                         time.sleep(2)
@@ -239,9 +250,7 @@ def kills(options: Any) -> dict[str, Any]:
                         cut.cut()
                         time.sleep(10)
                         cut.mend()
-                    if len(site.hits()) == site.pages:
-                        break
-                said = [outcome(process) for process in alive]
+                said = [outcome(process) for process in alive.values()]
             hits = site.hits()
         finally:
             site.close()

@@ -91,6 +91,7 @@ class Pump:
         self._marks: dict[str, Any] = {}  # what Redis knows of the files
         #: asks the strategy for what it holds back, and returns whether there is any now
         self.raise_held: Callable[[], Awaitable[bool]] | None = None
+        self._raising = False
         self._holds_nothing = -1  # pages at which the strategy had nothing more to raise
         #: whether Redis or a file has failed for good
         self.broken = False
@@ -184,12 +185,15 @@ class Pump:
 
     async def _turn(self) -> None:
         await self._exchange()
-        if self._may_raise() and self.raise_held is not None:
-            fetched = self._session.fetched if self._session else 0
+        self._busy = False
+        if self._may_raise() and self.raise_held is not None and not self._raising:
+            self._raising = True
+            assert self._session is not None
+            fetched = self._session.fetched
             if not await self.raise_held():
                 self._holds_nothing = fetched
+            self._raising = False
             self._asked = True
-        self._busy = False
         if not self.broken and not self._fleet.over:
             self.kick(self._pause())
         elif not self.broken:
@@ -317,7 +321,10 @@ class Pump:
             batch.new_requests,
             reply.requests,
         )
-        fleet.own_pages += sum(settled.page is not None for settled in batch.settled)
+        late = set(reply.late)
+        fleet.own_pages += sum(
+            one.page is not None and one.fingerprint not in late for one in batch.settled
+        )
         if reply.late:
             self._stats.inc_value(stats.FLEET_LATE, len(reply.late))
         if self._session is not None:

@@ -372,3 +372,19 @@ def test_what_a_path_tells_is_the_same_with_two_workers(
     assert len(met) > 40
     for page in met:
         assert page["priority"] == scores[page["parent"], page["url"]]
+
+
+def test_links_that_are_held_are_raised_in_redis_too(
+    redis_server: RedisServer, exports: Path
+) -> None:
+    arguments = ["focus", "-atopic=topics/sample.toml", "-astrategy=xcrawl", "-apages=1000"]
+    options = {"FOCUS_CRAWL": f"workers-{next(_names)}", "FOCUS_REPLAY": "sample"}
+    log = Worker(exports, redis_server.url, *arguments, **options).wait()
+    assert reasons(exports) == ["strategy_done"], log
+    alone = crawl(
+        exports.with_name("alone"), *(a.removeprefix("-a") for a in arguments[1:]),
+        FOCUS_REPLAY="sample",
+    )  # fmt: skip
+    assert alone.run["stop_reason"] == "strategy_done"
+    assert merged(exports, "crawl.jsonl") == Counter(page["url"] for page in alone.pages)
+    assert "the strategy 'xcrawl' learns from the pages of this worker alone" in log
