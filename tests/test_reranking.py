@@ -64,6 +64,7 @@ class Crawl:
         scheduler = FocusScheduler.__new__(FocusScheduler)
         scheduler.frontier = MemoryFrontier()
         scheduler.closed = False
+        scheduler.pump = None
         scheduler.frontier.push(
             [
                 Entry(n.to_bytes(8, "big") + bytes(12), f"host{n % 3}", SCORED_MIN + n, b"")
