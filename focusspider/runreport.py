@@ -30,7 +30,7 @@ _SETTINGS = (
 
 def lessons_file(session: Session) -> ModelFile | None:
     """Return what the strategy has learnt, for people; None where that is nothing."""
-    lessons = getattr(session.strategy, "lessons", lambda: None)()
+    lessons = getattr(session.strategy, "lessons", lambda: None)() if session.begun else None
     if lessons is None:
         return None
     date = datetime.now(UTC).isoformat(timespec="seconds")

@@ -196,12 +196,12 @@ class Session:
 
     def begin(self) -> None:
         """Let the judge and the strategy learn the topic; all targets are known now."""
-        self.begun = True
         self.relevance.start(self.profile)
         self.strategy.start(self.profile, np.random.default_rng(self.config.seed))
         if self._memory is not None and hasattr(self.strategy, "recall"):
             self.strategy.recall(self._memory)
         self._memory = None
+        self.begun = True
 
     def memory(self) -> Mapping[str, NDArray[Any]] | None:
         """Return what the strategy has learnt, or None where it does not learn."""
