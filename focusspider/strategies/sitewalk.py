@@ -266,18 +266,17 @@ class SiteWalk:
 
     def _end_harvest(self) -> None:
         graph = self.graph
-        fetched = graph.links.n_fetched
-        logger.info(
-            "%s: %d pages, %d authorities and %d hubs after %d walks",
-            self.name, fetched, len(graph.authorities), len(graph.hubs), self.iterations,
-        )  # fmt: skip
-        if self.early and self._quiet < self.max_iterations and self._left().any():
-            self.phase = Phase.WALK
-            return
-        if self.stop or not self._left().any():
-            self.phase = Phase.OVER
-            return
+        fetched, is_left = graph.links.n_fetched, bool(self._left().any())
         self.phase = Phase.WALK
+        if self.early and self._quiet < self.max_iterations and is_left:
+            return
+        if self.stop or not is_left:
+            self.phase = Phase.OVER
+            logger.info(
+                "%s: %d pages, %d authorities and %d hubs after %d walks",
+                self.name, fetched, len(graph.authorities), len(graph.hubs), self.iterations,
+            )  # fmt: skip
+            return
         self._quiet = 0
         if fetched == self._begun:  # neither walk nor harvest has brought a page
             self._next, self._known = self._best_left(), fetched
