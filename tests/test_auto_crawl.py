@@ -45,8 +45,8 @@ def test_one_request_at_a_time_gives_the_same_crawl_to_the_byte(
     assert one.folder is not None
     assert again.folder is not None
     assert (one.folder / "crawl.jsonl").read_bytes() == (again.folder / "crawl.jsonl").read_bytes()
-    # every 5 pages, and later when the crawl has grown by a twenty-fifth, but for the last
-    assert one.stats["focus/strategy/rerank"] == 26
+    # every 5 pages, but for the last
+    assert one.stats["focus/strategy/rerank"] == 29
 
 
 def test_it_begins_as_hub_seeking(one_at_a_time: dict[str, Crawl]) -> None:
@@ -61,7 +61,7 @@ def test_what_it_has_learnt_can_be_read(one_at_a_time: dict[str, Crawl]) -> None
     assert folder is not None
     line = [sys.executable, "-W", "error", "-m", "scrapy", "focus-inspect", str(folder)]
     told = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True).stdout
-    for title in ("How it went on", "Features that weigh most", "Hosts", "Tag paths"):
+    for title in ("How the trust grew", "Features that weigh most", "Hosts", "Tag paths"):
         assert f"\n{title}\n====" in told
     assert "www.greendoor.example" in told
     other = one_at_a_time["hub-seeking"].folder
@@ -84,4 +84,4 @@ def test_it_is_little_worse_than_what_it_begins_as(one_at_a_time: dict[str, Craw
 
 def test_many_requests_at_a_time(tmp_path: Path) -> None:
     run = sample(tmp_path, "auto", CONCURRENT_REQUESTS=16, DOWNLOAD_DELAY=0.1)
-    assert 1 <= run.stats["focus/strategy/rerank"] <= 14
+    assert 1 <= run.stats["focus/strategy/rerank"] <= 29

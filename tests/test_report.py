@@ -54,6 +54,8 @@ def test_the_page_of_a_real_crawl(tmp_path: Path) -> None:
     assert f"{done.run['relevant']}of them relevant" in parsed.text
     found = {line["url"] for line in done.pages if line["relevant"]}
     assert found <= set(parsed.hrefs)
+    for title in ("How the trust grew", "Features that weigh most", "Tag paths"):
+        assert title in parsed.text
     assert len(parsed.scripts) == 3  # data, plotly, the page's own
     assert (done.folder / "report.html").stat().st_size < 6_000_000
 
@@ -97,3 +99,29 @@ def test_what_is_wrong_is_one_line_and_exit_code_2(
     (line,) = done.stderr.splitlines()
     assert line.startswith("scrapy focus-report: ")
     assert words in line
+
+
+def test_what_was_learnt_and_cannot_be_read_is_told(tmp_path: Path) -> None:
+    folder = run_folder(tmp_path / "r", [page(1, relevant=True)])
+    (folder / "learnt.npz").write_bytes(b"no model")
+    told = command(tmp_path, "r")
+    assert told.returncode == 0
+    assert "learnt.npz: not a model file, or damaged" in told.stderr
+
+
+def test_workers_have_each_learnt_on_their_own(tmp_path: Path) -> None:
+    for name in ("worker-1", "worker-2"):
+        folder = run_folder(tmp_path / "r" / name, [page(1, relevant=True)])
+        (folder / "learnt.npz").write_bytes(b"no model")
+    assert command(tmp_path, "r").returncode == 0
+    text = parse_file(tmp_path / "r" / "report.html").text
+    assert (
+        "Each worker has learnt on its own: see scrapy focus-inspect with worker-1, worker-2."
+        in text
+    )
+    line = [sys.executable, "-W", "error", "-m", "scrapy", "focus-inspect", "r"]
+    done = subprocess.run(
+        line, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert "is of several workers, and each has learnt on its own; name one of" in done.stderr

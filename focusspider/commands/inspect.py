@@ -81,11 +81,17 @@ def _inspected(path: Path, n: int) -> Inspection:
     # here, since every call of scrapy loads every command
     from focusspider.inspection import inspect_model
     from focusspider.runfolder import LESSONS
-    from focusspider.wholerun import is_run
+    from focusspider.wholerun import is_run, run_parts
 
     if path.is_dir():
         if (learnt := path / LESSONS).exists():
             return inspect_model(learnt, n)
+        workers = [str(part) for part in run_parts(path) if (part / LESSONS).exists()]
+        if workers:
+            raise ModelFileError(
+                f"{path} is of several workers, and each has learnt on its own; name one of "
+                f"{', '.join(workers)}"
+            )
         if is_run(path):
             raise ModelFileError(
                 f"{path} is the folder of a run that has no {LESSONS}: only auto learns during a "

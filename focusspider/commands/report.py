@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
-from focusspider.errors import FocusError, MissingExtraError, RunFolderError
+from focusspider.errors import FocusError, MissingExtraError, ModelFileError, RunFolderError
 
 if TYPE_CHECKING:
     import argparse
 
+    from focusspider.report.document import Html
+    from focusspider.report.runlog import RunLog
+
 __all__ = ["Command"]
+
+#: Rows of each table of what was learnt.
+_MOST_LEARNT = 20
 
 
 class Command(ScrapyCommand):
@@ -71,7 +77,27 @@ def _written(folder: Path, out: str | None) -> Path:
     except MissingExtraError as error:
         print(f"There are no curves: {error}", file=sys.stderr)
     path = Path(out) if out else folder / "report.html"
-    write_page(path, crawl_page(log, script))
+    write_page(path, crawl_page(log, script, learnt=_learnt(log)))
     for problem in log.problems:
         print(problem, file=sys.stderr)
     return path
+
+
+def _learnt(log: RunLog) -> list[Html]:
+    """Return what auto has learnt, for the page; what cannot be read is told as a problem."""
+    from focusspider.inspection import inspect_model
+    from focusspider.inspection.page import sections_as_html
+    from focusspider.report.document import element
+    from focusspider.runfolder import LESSONS
+
+    found = [part / LESSONS for part in log.parts if (part / LESSONS).exists()]
+    if len(found) > 1:
+        names = ", ".join(log.name(path.parent) for path in found)
+        note = f"Each worker has learnt on its own: see scrapy focus-inspect with {names}."
+        return [element("h2", "What was learnt"), element("p", note, class_="note")]
+    try:
+        sections = inspect_model(found[0], _MOST_LEARNT).sections if found else []
+    except ModelFileError as error:
+        log.problems.append(str(error))
+        return []
+    return list(sections_as_html(sections))

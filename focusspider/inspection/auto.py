@@ -8,6 +8,7 @@ import numpy as np
 
 from focusspider.inspection.sections import Section, Table
 from focusspider.models.lessons import GROUPS, Lessons
+from focusspider.report.document import cut
 
 if TYPE_CHECKING:
     from focusspider.models.lessons import Record
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["auto_sections"]
 
+#: Characters of a name.
+_LONGEST = 60
 #: Rows that are shown of how it went on.
 _COURSE_ROWS = 20
 _TITLES = {
@@ -36,7 +39,7 @@ def auto_sections(file: ModelFile, n: int) -> list[Section]:
     order = np.argsort(-np.abs(weights.values), kind="stable")[:n]
     sections = [
         Section(
-            "How it went on",
+            "How the trust grew",
             "Each time that it learnt anew: pages fetched and relevant ones, what a page brought "
             "in the mean, how much the model counts against hub-seeking, and NDCG of the order "
             "before, where more than 1,000 waited: a low one is a large change.",
@@ -54,7 +57,11 @@ def auto_sections(file: ModelFile, n: int) -> list[Section]:
             Table(
                 ("feature", "family", "weight"),
                 [
-                    (weights.names[i], weights.families[i], float(weights.values[i]))
+                    (
+                        cut(weights.names[i], _LONGEST),
+                        cut(weights.families[i], _LONGEST),
+                        float(weights.values[i]),
+                    )
                     for i in order.tolist()
                 ],
             ),
@@ -76,7 +83,10 @@ def auto_sections(file: ModelFile, n: int) -> list[Section]:
 
 
 def _by_weight(families: dict[str, float]) -> list[tuple[str, float]]:
-    return sorted(families.items(), key=lambda family: (-family[1], family[0]))
+    return sorted(
+        ((cut(name, _LONGEST), weight) for name, weight in families.items()),
+        key=lambda family: (-family[1], family[0]),
+    )
 
 
 def _course(lessons: Lessons) -> list[tuple[int | float | str, ...]]:
@@ -96,6 +106,6 @@ def _ends(record: Record, n: int) -> list[tuple[str, float, float, float]]:
     good = [i for i in order.tolist() if record.evidence[i] > 0][:half]
     bad = [i for i in order[::-1].tolist() if record.evidence[i] < 0][:half]
     return [
-        (record.names[i], *record.counts[i].tolist(), float(record.evidence[i]))
+        (cut(record.names[i], _LONGEST), *record.counts[i].tolist(), float(record.evidence[i]))
         for i in good + bad[::-1]
     ]

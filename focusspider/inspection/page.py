@@ -10,12 +10,12 @@ from focusspider.report.document import cut, document, element, joined
 from focusspider.report.table import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from focusspider.inspection.sections import Inspection, Lists
+    from focusspider.inspection.sections import Inspection, Lists, Section
     from focusspider.report.document import Html
 
-__all__ = ["as_page"]
+__all__ = ["as_page", "sections_as_html"]
 
 #: Groups whose lists stand side by side.
 _SIDE_BY_SIDE = 6
@@ -28,12 +28,20 @@ def as_page(inspection: Inspection) -> str:
         for name, value in inspection.about
         for part in (element("dt", cut(name)), element("dd", element("bdi", cut(value, 300))))
     ]
-    body = [element("dl", *pairs)]
-    for section in inspection.sections:
-        body += [element("h2", section.title), element("p", section.note, class_="note")]
-        shown = section.body
-        body += [_table(shown)] if isinstance(shown, Table) else list(_lists(shown))
+    body = [element("dl", *pairs), *sections_as_html(inspection.sections)]
     return document(inspection.title, body)
+
+
+def sections_as_html(sections: Iterable[Section]) -> Iterator[Html]:
+    """Yield sections as a part of a page; everything in them is escaped."""
+    for section in sections:
+        yield element("h2", section.title)
+        yield element("p", section.note, class_="note")
+        shown = section.body
+        if isinstance(shown, Table):
+            yield _table(shown)
+        else:
+            yield from _lists(shown)
 
 
 def _table(shown: Table) -> Html:

@@ -14,7 +14,7 @@ from focusspider.report.summary import summary
 from focusspider.report.table import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from focusspider.report.charts import Chart
     from focusspider.report.document import Html
@@ -37,7 +37,13 @@ class Bounds(NamedTuple):
     waits: int = 10
 
 
-def crawl_page(log: RunLog, library: str | None, bounds: Bounds | None = None) -> str:
+def crawl_page(
+    log: RunLog,
+    library: str | None,
+    bounds: Bounds | None = None,
+    *,
+    learnt: Iterable[Html] = (),
+) -> str:
     """Return the page about a crawl.
 
     Parameters
@@ -45,6 +51,8 @@ def crawl_page(log: RunLog, library: str | None, bounds: Bounds | None = None) -
     library
         the script that draws (:func:`~focusspider.report.charts.library`), None for a page
         without curves
+    learnt
+        what the strategy has learnt
     """
     bounds = bounds or Bounds()
     pages = log.pages
@@ -60,7 +68,7 @@ def crawl_page(log: RunLog, library: str | None, bounds: Bounds | None = None) -
         body += _hosts(pages, bounds.hosts)
         body += _paths(_Tree(pages, under, titles), tree, bounds)
         body += _hubs(pages, hubs, titles, bounds.hubs)
-    body += [*refused(log), *failed(log), *waits(log, bounds.waits), *counts(log)]
+    body += [*learnt, *refused(log), *failed(log), *waits(log, bounds.waits), *counts(log)]
     series = styled(dict.fromkeys(name for chart in charts for name in chart.views[""]))
     name = log.table("topic").get("name")
     return document(

@@ -15,6 +15,7 @@ from focusspider.inspection.page import as_page
 from focusspider.inspection.sections import Lists, Table
 from focusspider.inspection.text import as_text
 from focusspider.models.crf import CRF
+from focusspider.models.lessons import GROUPS, Lessons, Record, Weights
 from focusspider.models.lsi import LatentSemanticIndex
 from focusspider.models.memm import MEMM
 from focusspider.models.modelfile import ModelFile, pack_texts, write_model
@@ -173,6 +174,17 @@ def test_the_head_says_where_a_model_is_from(tmp_path: Path) -> None:
         assert value in page
 
 
+def lessons_file(name: str = "mill", **about: Any) -> ModelFile:
+    """Of a crawl that learnt twice, and knows two groups of each kind."""
+    record = Record([name, f"{name}2"], np.array([[8.0, 4.0], [3.0, 0.25]]), np.array([1.5, -0.5]))
+    return Lessons(
+        weights=Weights([name, "depth"], ["words", "position"], np.array([0.5, -0.75])),
+        records=dict.fromkeys(GROUPS, record),
+        course=np.array([[5, 1, 0.2, 0.333, 0.0], [1200, 90, 0.1, 0.978, 0.875]]),
+        models=[name],
+    ).to_file(**about)
+
+
 def files() -> dict[str, ModelFile]:
     return {
         "hmm": hmm_file(topic="t"),
@@ -180,6 +192,7 @@ def files() -> dict[str, ModelFile]:
         "memm": chain_file(MEMM),
         "crf": chain_file(CRF),
         "relevance": relevance_file(),
+        "auto": lessons_file(),
     }
 
 
@@ -212,6 +225,7 @@ def test_hostile_text_stays_text(text: str, tmp_path: Path) -> None:
     terms = (word, "arm", "tea", f"{word}2")
     about = {"topic": text, "date": text, "training_data": text, "metrics": {text: text}}
     for file in (
+        lessons_file(text.encode("utf-8", "replace").decode()),
         hmm_file(arrays=pack_texts("lsi_terms", terms), parameters={text: [text]}, **about),
         context_graph_file(arrays=pack_texts("terms", terms), **about),
         chain_file(MEMM, (word, *NAMES[1:])),
