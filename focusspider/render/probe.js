@@ -292,6 +292,21 @@
     return `${low >>> 0}.${high >>> 0}`;
   };
 
+  const pointOf = (node) => { // in view, and not covered
+    node.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const box = boxOf(node);
+    if (!box) return null;
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    let at = document.elementFromPoint(x, y);
+    for (let inside = at; inside && inside.shadowRoot;) {
+      inside = inside.shadowRoot.elementFromPoint(x, y);
+      if (!inside || inside === at) break;
+      at = inside;
+    }
+    for (let up = at; up; up = parentOf(up)) if (up === node) return { x, y };
+    return null;
+  };
+
   const from = here();
   let was = from; // at the last look
   const remember = (urls) => { // the links that need not be told
@@ -352,26 +367,19 @@
         refused: counted,
       };
     },
-    // Where to put the mouse; nothing where the element is gone, hidden or covered.
-    aim(key) {
-      const [node] = places.get(key) || [];
-      if (!node || !node.isConnected || !isSeen(node)) return null;
-      acting = node;
-      node.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-      const box = boxOf(node);
-      if (!box) return null;
-      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-      let at = document.elementFromPoint(x, y);
-      while (at && at.shadowRoot && at.shadowRoot.elementFromPoint(x, y) &&
-          at.shadowRoot.elementFromPoint(x, y) !== at) {
-        at = at.shadowRoot.elementFromPoint(x, y);
+    // The first of these that a person could do now, in view, and where to put the mouse for it.
+    aim(keys) {
+      for (const key of keys) {
+        const [node] = places.get(key) || [];
+        if (!node || !node.isConnected || !isSeen(node)) continue;
+        if (/^(choose|scroll)/.test(key)) return { key };
+        const point = pointOf(node);
+        if (point) {
+          acting = node;
+          return { key, ...point };
+        }
       }
-      for (let up = at; up; up = parentOf(up)) if (up === node) return { x, y };
       return null;
-    },
-    aimable(key) {
-      const [node] = places.get(key) || [];
-      return Boolean(node && node.isConnected && isSeen(node));
     },
     know: remember,
     act(key) {

@@ -93,7 +93,7 @@ class Prober:
         self._most = actions
         self._deadline = deadline
         self._room = max_size
-        self._point: dict[str, float] | None = None
+        self._point: dict[str, Any] | None = None
         self.found = Probed()
         self._known: list[str] = []
         self._digests: set[str] = set()
@@ -108,22 +108,26 @@ class Prober:
 
     async def _search(self) -> None:
         state = await self._look()
+        if not self._most:
+            return
         # what is to be tried, and what leads to where it is; what is last is next
         pending: dict[str, tuple[str, ...]] = dict.fromkeys(reversed(state.actions), ())
         met = set(pending)
+        here: tuple[str, ...] | None = ()  # what has led here, if nothing else was done
         while pending:
-            key = next((key for key in reversed(pending) if key in state.actions), None)
-            if key is None or not await self._aim(key, state):
-                key = key or next(reversed(pending))
-                state = await self._back(pending[key])
-                if key not in state.actions or not await self._aim(key, state):
+            key = await self._aim([key for key in reversed(pending) if key in state.actions])
+            if key is None:  # what is left is gone, or covered
+                key, way = next(reversed(pending.items()))
+                if here == way:
                     del pending[key]  # it comes no more
-                    continue
+                else:
+                    here, state = way, await self._back(way)
+                continue
             way = pending.pop(key)
             if self._is_spent():
                 return
             label = await self._act(key, state)
-            before, state = state, await self._look(label)
+            here, before, state = None, state, await self._look(label)
             fresh = [action for action in state.actions if action not in met]
             if (fresh or state.fresh) and state.digest != before.digest:
                 pending[key] = way  # there may be more of it
@@ -158,12 +162,10 @@ class Prober:
         actions = {action["key"]: (action["kind"], action["label"]) for action in seen["actions"]}
         return State(seen["digest"], len(seen["urls"]), actions)
 
-    async def _aim(self, key: str, state: State) -> bool:
-        """Bring what is to be done into view, and the mouse to it; False: a person could not."""
-        if state.actions[key][0] in _BY_PAGE_ITSELF:
-            return bool(await self._ask("aimable", key))
-        self._point = await self._ask("aim", key)
-        return self._point is not None
+    async def _aim(self, keys: list[str]) -> str | None:
+        """Bring the first thing that a person could do now into view, and return its key."""
+        self._point = await self._ask("aim", keys) if keys else None
+        return None if self._point is None else str(self._point["key"])
 
     async def _act(self, key: str, state: State) -> str:
         """Do what was aimed at, wait for what comes of it, and return its label."""
@@ -186,8 +188,7 @@ class Prober:
             if point is None:
                 return
             await self._page.mouse.move(point["x"], point["y"])
-            self._point = await self._ask("aim", key)
-            if self._point == point:
+            if await self._aim([key]) is None or self._point == point:
                 return
 
     async def _back(self, way: tuple[str, ...]) -> State:
@@ -199,7 +200,7 @@ class Prober:
         await self._ask("know", self._known)
         state = await self._look()
         for key in way:
-            if key not in state.actions or self._is_spent() or not await self._aim(key, state):
+            if key not in state.actions or self._is_spent() or not await self._aim([key]):
                 break
             state = await self._look(await self._act(key, state))
         return state

@@ -70,6 +70,14 @@ PAGE = """<!DOCTYPE html><html><head><title>Clocks</title><style>.tile { cursor:
   };
 </script></section>
 
+<!-- a banner that covers what is to be pressed, until it is closed -->
+<section style="position:relative"><button id="under">Under</button>
+<div id="banner" style="position:absolute;inset:0;background:white">
+<button id="agree">OK</button></div><script>
+  $("under").onclick = () => { location.href = "/under"; };
+  $("agree").onclick = () => $("banner").remove();
+</script></section>
+
 <!-- what is chosen -->
 <section><select id="jump"><option value="">Go to</option><option value="/jump/1">one</option>
 <option value="/jump/2">two</option></select><script>
@@ -170,7 +178,7 @@ REACHED = frozenset({
     "/more/1", "/more/2", "/more/3", "/anchor/1", "/anchor/2", "/anchor/3", "/tile/1", "/tile/2",
     "/drawer", "/pinged", "/jump/1", "/jump/2", "/app/a", "/app/b", "/app/a/1", "/app/b/1", "/told",
     "/asked", "/named", "/window/1", "/window/2", "/window/3", "/file", "/frame", "/below/1",
-    "/below/2",
+    "/below/2", "/under",
 })  # fmt: skip
 
 #: A page where each press brings another button and another link.
