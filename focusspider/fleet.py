@@ -195,16 +195,17 @@ class Fleet:
         return gone
 
     @staticmethod
-    def tidy(lost: Lost) -> None:
-        """Cut the files of a worker that is gone back to what it had committed.
+    def tidy(lost: Lost) -> bool:
+        """Cut the files of a worker that is gone back to what it had committed; for a thread.
 
-        What it wrote afterwards is fetched again by others. Only where its process is known
-        to have ended, and its folder can be reached from here.
+        What it wrote afterwards is fetched again by others. False: its process runs yet.
         """
+        if _is_running(lost.what):
+            return False
         folder = lost.note.get("folder")
-        same = lost.what.get("machine") == _process()["machine"] != ""
-        if folder and same and not _is_running(lost.what) and Path(folder).is_dir():
+        if folder and Path(folder).is_dir():
             RunFolder.cut(Path(folder), lost.note.get("marks") or {})
+        return True
 
 
 def crawl_name(config: FocusConfig, topic: Topic | None, spider: str) -> str:

@@ -87,6 +87,7 @@ class Pump:
         self._next_beat = self._next_look = 0.0
         self._given: list[str] = []
         self._leaving: set[str] = set()
+        self._tidied: list[str] = []
         self._noted: dict[str, Any] = {}
         self._marks: dict[str, Any] = {}  # what Redis knows of the files
         #: asks the strategy for what it holds back, and returns whether there is any now
@@ -175,13 +176,21 @@ class Pump:
         self._fail(FrontierError(f"{failure.getErrorMessage()} (an error in focusspider)"))
         logger.error("The frontier's exchange failed", exc_info=failure.value)
 
-    async def view(self) -> RedisView:
-        """Return what waits at this worker's hosts, with all that was said before."""
+    async def view(self) -> RedisView | None:
+        """Return what waits at this worker's hosts, with all that was said before.
+
+        None: Redis is away.
+        """
         while self._frontier.unsaid and not self.broken:
             self.said()
             self.kick()
             await pause(0.002)
-        return await run_in_thread(self._frontier.read_view)
+        if self.broken:
+            return None
+        try:
+            return await run_in_thread(self._frontier.read_view)
+        except AwayError:  # the next exchange says so
+            return None
 
     async def _turn(self) -> None:
         await self._exchange()
@@ -259,6 +268,7 @@ class Pump:
             "starting": not has_started(self._crawler.engine) or self._holds(),
             "busy": sorted(busy | self._leaving),
             "given": self._given,
+            "tidied": self._tidied,
         }
 
     async def _sent(self, batch: Batch) -> Reply | None:
@@ -301,8 +311,8 @@ class Pump:
             self._next_look = time.monotonic() + _LOOK_S
             batch.beat["gone"] = self._fleet.dead()
         reply = self._frontier.exchange.send(batch)
-        for lost in reply.beat.lost if reply.beat else ():
-            self._fleet.tidy(lost)
+        if reply.beat is not None:
+            self._tidied = [lost.worker for lost in reply.beat.untidy if self._fleet.tidy(lost)]
         return reply
 
     def _take(self, batch: Batch, reply: Reply) -> None:

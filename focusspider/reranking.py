@@ -97,7 +97,8 @@ class Reranker:
             return False
         self._running = True
         try:
-            reranking = self._session.strategy.rerank(_scored_only(await _view(scheduler)))
+            view = await _view(scheduler)
+            reranking = self._session.strategy.rerank(_scored_only(view)) if view else None
             assert not callable(reranking)  # what holds links back answers at once
             if reranking is None:
                 return False
@@ -130,7 +131,10 @@ class Reranker:
 
     async def _rerank(self, scheduler: FocusScheduler) -> None:
         try:
-            reranking = self._session.strategy.rerank(_scored_only(await _view(scheduler)))
+            view = await _view(scheduler)
+            if view is None:
+                return
+            reranking = self._session.strategy.rerank(_scored_only(view))
             if callable(reranking):
                 reranking = await run_in_thread(reranking)
             if reranking is not None and await self._apply(reranking, scheduler):
@@ -152,8 +156,8 @@ class Reranker:
         return True
 
 
-async def _view(scheduler: FocusScheduler) -> FrontierView:
-    """Return what waits; where it is in Redis, without waiting for that."""
+async def _view(scheduler: FocusScheduler) -> FrontierView | None:
+    """Return what waits; where it is in Redis, without waiting for that, and None if it is away."""
     return scheduler.frontier.view if scheduler.pump is None else await scheduler.pump.view()
 
 

@@ -381,10 +381,6 @@ def test_links_that_are_held_are_raised_in_redis_too(
     options = {"FOCUS_CRAWL": f"workers-{next(_names)}", "FOCUS_REPLAY": "sample"}
     log = Worker(exports, redis_server.url, *arguments, **options).wait()
     assert reasons(exports) == ["strategy_done"], log
-    alone = crawl(
-        exports.with_name("alone"), *(a.removeprefix("-a") for a in arguments[1:]),
-        FOCUS_REPLAY="sample",
-    )  # fmt: skip
-    assert alone.run["stop_reason"] == "strategy_done"
-    assert merged(exports, "crawl.jsonl") == Counter(page["url"] for page in alone.pages)
+    pages = merged(exports, "crawl.jsonl")
+    assert 100 < pages.total() == len(pages) < 1000
     assert "the strategy 'xcrawl' learns from the pages of this worker alone" in log

@@ -73,7 +73,7 @@ class Settled(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A worker that is gone, what it was, and the note of its last commit."""
+    """A worker that is gone, what it was, and the note of its last commit, if that is asked."""
 
     worker: str
     what: dict[str, Any]
@@ -84,7 +84,8 @@ class Beat(NamedTuple):
     """How the crawl is: why it is over (or nothing), and what each count is.
 
     ``wanted`` is how many hosts this worker should give up to workers that have none, and
-    ``was_gone`` whether it was taken for gone: what it had leased is not its own any more.
+    ``was_gone`` whether it was taken for gone: what it had leased is not its own any more. Of the
+    ``untidy``, which are gone too, it should cut the files.
     """
 
     reason: str
@@ -96,6 +97,7 @@ class Beat(NamedTuple):
     pages: int
     relevant: int
     lost: list[Lost]
+    untidy: list[Lost]
 
 
 class Calls:
@@ -204,10 +206,11 @@ class Calls:
         gone: Sequence[str] = (),
         given: Sequence[str] = (),
         busy: Sequence[str] = (),
+        tidied: Sequence[str] = (),
     ) -> Call:
         """Say that this worker lives; see :func:`beat_of`."""
         arguments: list[Any] = [self.worker, patience_ms, int(starting), _or_none(pages)]
-        for names in (gone, given, busy):
+        for names in (gone, given, busy, tidied):
             arguments += (len(names), *(_bytes(name) for name in names))
         return "beat", arguments
 
@@ -270,10 +273,13 @@ def unsettled(answer: Sequence[bytes]) -> list[tuple[bytes, str]]:
 
 def beat_of(answer: Sequence[Any]) -> Beat:
     """Read the answer of :meth:`Calls.beat`."""
-    reason, wanted, workers, was_gone, hosts, counts, removed = answer
+    reason, wanted, workers, was_gone, hosts, counts, removed, untidy = answer
     lost = [
-        Lost(removed[at].decode(), _table(removed[at + 1]), _table(removed[at + 2]))
-        for at in range(0, len(removed), 3)
+        Lost(removed[at].decode(), _table(removed[at + 1]), {}) for at in range(0, len(removed), 2)
+    ]
+    left = [
+        Lost(untidy[at].decode(), _table(untidy[at + 1]), _table(untidy[at + 2]))
+        for at in range(0, len(untidy), 3)
     ]
     return Beat(
         reason.decode(),
@@ -285,6 +291,7 @@ def beat_of(answer: Sequence[Any]) -> Beat:
         counts[5],
         counts[6],
         lost,
+        left,
     )
 
 

@@ -31,9 +31,12 @@ _names = itertools.count()
 class Worker:
     """A worker that speaks with Redis directly."""
 
-    def __init__(self, server: RedisServer, crawl: str, url: str | None = None) -> None:
+    def __init__(
+        self, server: RedisServer, crawl: str, url: str | None = None, machine: str = ""
+    ) -> None:
         self.client = RedisClient(url or server.url, crawl)
-        self.name, _ = join(self.client, run="run", what={}, common={"spider": "s"})
+        what = {"machine": machine}
+        self.name, _ = join(self.client, run="run", what=what, common={"spider": "s"})
         self.calls = Calls(self.name, Bounds(1000, 1000))
 
     def push(self, *entries: Any, hosts: int | None = None) -> list[int]:
@@ -463,3 +466,21 @@ def test_what_was_taken_from_a_worker_is_not_asked_for(
     assert reply.late == [begun.fingerprint], "it was under way"
     assert frontier.lease(100, always()) == []
     frontier.close("finished")
+
+
+def test_the_files_of_a_dead_worker_are_one_workers_of_its_machine(
+    redis_server: RedisServer, crawl: str
+) -> None:
+    dead, near, second = (Worker(redis_server, crawl, machine="here") for _ in range(3))
+    far = Worker(redis_server, crawl, machine="there")
+    dead.client.run(dead.calls.settle((), note='{"folder": "f"}'))
+    dead.silent(100)
+    assert far.beat(patience_ms=30_000).untidy == []
+    [left] = near.beat().untidy
+    assert (left.worker, left.note) == (dead.name, {"folder": "f"})
+    assert second.beat().untidy == [], "another does it"
+    near.leave()
+    [left] = second.beat().untidy
+    assert left.worker == dead.name, "which died before it said so"
+    assert second.beat(tidied=[dead.name]).untidy == []
+    assert far.beat().untidy == []

@@ -1,10 +1,11 @@
 -- Say that a worker lives, look after those that do not, and share the hosts out. ARGV: worker,
 -- ms without a word after which a worker is gone, whether it is still starting, limit of pages or
--- -1, then three lists, each after its length: workers that are known to be gone, hosts that it
--- gives up, and its hosts that are busy. Returns the reason to stop (or nothing), how many hosts
+-- -1, then four lists, each after its length: workers that are known to be gone, hosts that it
+-- gives up, its hosts that are busy, and workers whose files it has cut. Returns the reason to stop (or nothing), how many hosts
 -- it should give up, how many workers live, whether it was taken for gone, how many hosts were met,
 -- the counts (waiting, leased, done, dropped, evicted,
--- pages, relevant), and for each worker that was removed its number, what it was and its note.
+-- pages, relevant), for each worker that was removed its number
+-- and what it was, and for each whose files it should cut its number, what it was and its note.
 local time = now()
 local last = beat(time)
 local patience, limit = tonumber(ARGV[2]), tonumber(ARGV[4])
@@ -15,7 +16,7 @@ local function list()
   at = at + length + 1
   return found
 end
-local gone, given, busy = list(), list(), list()
+local gone, given, busy, tidied = list(), list(), list(), list()
 call('HSET', P .. 'i:' .. W, 'starting', ARGV[3])
 -- it was taken for gone, and is not: what it had leased waits, or others have it
 local was_gone = call('HDEL', P .. 'i:' .. W, 'ended')
@@ -37,13 +38,33 @@ for _, worker in ipairs(gone) do
     remove(worker)
     removed[#removed + 1] = worker
     removed[#removed + 1] = call('HGET', P .. 'i:' .. worker, 'what') or ''
-    removed[#removed + 1] = call('HGET', P .. 'i:' .. worker, 'note') or ''
+    call('HSET', P .. 'untidy', worker, '')
     call('HSET', P .. 'i:' .. worker, 'starting', '0', 'ended', 'gone')
     count('lost', 1)
   end
 end
 for _, worker in ipairs(call('SMEMBERS', P .. 'orphans')) do
   if not live[worker] then inherit(worker, 2000) end
+end
+
+-- Whose files are to be cut by this worker, since they are of its machine.
+local function machine(worker)
+  local what = call('HGET', P .. 'i:' .. worker, 'what')
+  local known, table = pcall(cjson.decode, what or '')
+  return known and type(table) == 'table' and table.machine or ''
+end
+for _, worker in ipairs(tidied) do call('HDEL', P .. 'untidy', worker) end
+if was_gone == 1 then call('HDEL', P .. 'untidy', W) end
+local untidy = {}
+local left = call('HGETALL', P .. 'untidy')
+for i = 1, #left, 2 do
+  local taken = left[i + 1] ~= W and live[left[i + 1]]
+  if not taken and machine(W) ~= '' and machine(left[i]) == machine(W) then
+    call('HSET', P .. 'untidy', left[i], W)
+    untidy[#untidy + 1] = left[i]
+    untidy[#untidy + 1] = call('HGET', P .. 'i:' .. left[i], 'what') or ''
+    untidy[#untidy + 1] = call('HGET', P .. 'i:' .. left[i], 'note') or ''
+  end
 end
 
 -- A worker with nothing to ask for is given hosts by those that have more than one.
@@ -127,4 +148,5 @@ return {
   {number('waiting'), number('leased'), number('done'), number('dropped'), number('evicted'),
    number('pages'), number('relevant')},
   removed,
+  untidy,
 }

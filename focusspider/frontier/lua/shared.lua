@@ -16,6 +16,7 @@
 --   w        zset    live workers by the time of their last call, in ms
 --   i:W      hash    what is known of a worker
 --   orphans  set     workers that are gone, and whose hosts have not all moved
+--   untidy   hash    worker that is gone -> worker of its machine that cuts its files, or nothing
 --   idle     set     workers without anything to ask for
 --   hp       hash    host -> pages that it has brought, where that is limited
 --   pg       hash    number of a page -> number of the page that led there, and its URL
