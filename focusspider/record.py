@@ -90,12 +90,17 @@ class CrawlRecord:
         return page.url if page else None
 
     def path(self, n: int) -> list[str]:
-        """Return the URLs from the seed to a page, the page's own last; none for 0."""
-        urls = []
-        while page := self._pages.get(n):
-            urls.append(page.url)
+        """Return the URLs from the seed to a page, the page's own last; none for 0.
+
+        A page that a crash has lost may be fetched again by a link of a page that it led to
+        before. After one more crash only its later number is known, and the path would lead
+        in a circle: it begins where it would come to a page again.
+        """
+        found: dict[int, str] = {}
+        while (page := self._pages.get(n)) and n not in found:
+            found[n] = page.url
             n = page.parent
-        return urls[::-1]
+        return list(found.values())[::-1]
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps, JSON-safe; the rest is in ``crawl.jsonl``."""

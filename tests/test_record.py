@@ -92,3 +92,20 @@ def test_it_goes_on_after_a_crash(tmp_path: Path) -> None:
     assert n == 4, "numbers are not used twice"
     assert first == 3, "what is the same is still known"
     assert again.path(2) == ["http://a/", "http://a/b"], "links that it brought carry its number"
+
+
+def test_a_page_that_its_own_child_leads_to_ends_the_path(tmp_path: Path) -> None:
+    """A crash lost /a, whose child had been fetched; that led to /a again, and one more crash."""
+    log = tmp_path / "crawl.jsonl"
+    pages = [("http://a/", None), ("http://a/b", "http://a/a"), ("http://a/a", "http://a/b")]
+    log.write_text(
+        "".join(
+            json.dumps({"n": n, "url": url, "parent": parent, "relevant": False, "digest": f"0{n}"})
+            + "\n"
+            for n, (url, parent) in zip((1, 3, 4), pages, strict=True)
+        )
+    )
+    record = CrawlRecord()
+    record.restore({"last": 4, "open": [], "fetched": 3, "relevant": 0}, log)
+    assert record.path(4) == ["http://a/b", "http://a/a"]
+    assert record.path(3) == ["http://a/a", "http://a/b"]
