@@ -148,7 +148,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
 def run(kind: str, parent: Path) -> None:
     machine = type("Machine", (FrontierMachine,), {"kind": kind, "parent": parent})
-    bounded = settings(BOUNDED, max_examples=20) if kind == "redis" else BOUNDED
+    bounded = settings(BOUNDED, max_examples=10) if kind == "redis" else BOUNDED
     run_state_machine_as_test(machine, settings=bounded)
 
 

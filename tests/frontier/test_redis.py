@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from focusspider.commands.status import in_words
 from focusspider.errors import FrontierError
 from focusspider.frontier import Outcome
 from focusspider.frontier.exchange import Exchange
@@ -303,6 +304,11 @@ def test_how_it_goes_is_seen_from_outside(redis_server: RedisServer, crawl: str)
     [worker] = status.workers
     assert (worker.worker, worker.pages, worker.relevant, worker.leased) == (one.name, 4, 3, 5)
     assert 30 <= worker.hosts <= 40
+    words = in_words(status).splitlines()
+    assert words[1] == "  pages    4, -; relevant 3, harvest rate 0.750"
+    assert words[2].startswith("  frontier 190 waiting, 5 leased, 4 done, 1 dropped, 0 evicted; ")
+    assert words[3] == "  workers  1, 1 lost"
+    assert "4 pages, 3 relevant" in words[4]
 
 
 # -- the connection ----------------------------------------------------------------------
