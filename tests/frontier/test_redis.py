@@ -183,6 +183,7 @@ def test_nobody_is_gone_when_it_was_redis_that_was_away(two: tuple[Worker, Worke
         worker.silent(100)
     now, _ = one.client.redis.time()
     one.client.redis.hset(one.client.key("n"), "beat", (now - 100) * 1000)
+    other.push(entry(999))  # whatever is said first
     assert other.beat(patience_ms=30_000).lost == []
     assert one.lease(200), "it goes on as if nothing had been"
 

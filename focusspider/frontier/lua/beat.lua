@@ -1,13 +1,14 @@
 -- Say that a worker lives, look after those that do not, and share the hosts out. ARGV: worker,
 -- ms without a word after which a worker is gone, whether it is still starting, limit of pages or
 -- -1, then four lists, each after its length: workers that are known to be gone, hosts that it
--- gives up, its hosts that are busy, and workers whose files it has cut. Returns the reason to stop (or nothing), how many hosts
--- it should give up, how many workers live, whether it was taken for gone, how many hosts were met,
--- the counts (waiting, leased, done, dropped, evicted,
--- pages, relevant), for each worker that was removed its number
--- and what it was, and for each whose files it should cut its number, what it was and its note.
+-- gives up, its hosts that are busy, and workers whose files it has cut. Returns the reason to stop
+-- (or nothing), how many hosts it should give up, how many workers live, whether it was taken for
+-- gone, how many hosts were met, the counts (waiting, leased, done, dropped, evicted, pages,
+-- relevant), for each worker that was removed its number and what it was, and for each whose files
+-- it should cut its number, what it was and its note.
 local time = now()
-local last = beat(time)
+call('HSET', P .. 'n', 'patience', ARGV[2])
+beat(time)
 local patience, limit = tonumber(ARGV[2]), tonumber(ARGV[4])
 local at = 5
 local function list()
@@ -21,12 +22,7 @@ call('HSET', P .. 'i:' .. W, 'starting', ARGV[3])
 -- it was taken for gone, and is not: what it had leased waits, or others have it
 local was_gone = call('HDEL', P .. 'i:' .. W, 'ended')
 
--- When nobody could be heard, Redis was away: all are given the time to call again.
 local grace = tonumber(call('HGET', P .. 'n', 'grace') or '0')
-if last > 0 and time - last > patience / 2 then
-  grace = time + math.min(patience, 5000)
-  call('HSET', P .. 'n', 'grace', string.format('%.0f', grace))
-end
 if time >= grace then
   for _, worker in ipairs(call('ZRANGEBYSCORE', P .. 'w', '-inf', time - patience)) do
     gone[#gone + 1] = worker

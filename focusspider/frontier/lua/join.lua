@@ -14,7 +14,7 @@ call('HSETNX', P .. 'n', 'run', ARGV[3])
 local time = now()
 W = tostring(call('HINCRBY', P .. 'n', 'workers', 1))
 call('HSETNX', P .. 'n', 'started', string.format('%.0f', time))
-call('HSET', P .. 'i:' .. W, 'what', ARGV[4], 'started', string.format('%.0f', time), 'starting', '1')
+call('HSET', P .. 'i:' .. W, 'what', ARGV[4], 'starting', '1')
 call('ZADD', P .. 'w', time + 30000, W)  -- it needs a while to start
 read_live()
 for _, worker in ipairs(call('SMEMBERS', P .. 'orphans')) do inherit(worker, 10000) end

@@ -299,11 +299,15 @@ local function remove(worker)
   touch_all()
 end
 
--- Every call of a worker says that it lives.
+-- Every call of a worker says that it lives. When nobody could be heard before it, Redis was away,
+-- and all are given the time to call again.
 local function beat(time)
-  call('ZADD', P .. 'w', time, W)
   local last = tonumber(call('HGET', P .. 'n', 'beat') or '0')
+  local patience = tonumber(call('HGET', P .. 'n', 'patience') or '20000')
+  if last > 0 and time - last > patience / 2 then
+    call('HSET', P .. 'n', 'grace', string.format('%.0f', time + math.min(patience, 5000)))
+  end
+  call('ZADD', P .. 'w', time, W)
   call('HSET', P .. 'n', 'beat', string.format('%.0f', time))
   read_live()
-  return last
 end

@@ -1,5 +1,5 @@
--- Show what waits at some hosts. ARGV: worker, how many requests at most, how many of the first host
--- to pass over, the hosts. Returns how many hosts were read to their end, how many requests of the
+-- Show what waits at some hosts. ARGV: worker, how many requests at most, how many of the first
+-- host to pass over, the hosts. Returns how many hosts were read to their end, how many requests of the
 -- next one too, how many requests there are of each, and 22 bytes for each: age, key, priority.
 local most, passed = tonumber(ARGV[2]), tonumber(ARGV[3])
 local counts, parts, all = {}, {}, 0
