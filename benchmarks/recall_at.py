@@ -41,7 +41,12 @@ def main() -> None:
     parser.add_argument("--stop", default="xcrawl", help="the strategy that stops by itself")
     options = parser.parse_args()
     curves = json.loads((options.folder / "curves.json").read_text(encoding="utf-8"))
-    crawls = list(dict.fromkeys(curve["crawl"] for curve in curves))
+    crawls = list(
+        dict.fromkeys(curve["crawl"] for curve in curves if curve["strategy"] == options.stop)
+    )
+    if not crawls:
+        parser.error(f"{options.folder}: no crawl by {options.stop!r}; give --stop")
+    curves = [curve for curve in curves if curve["crawl"] in crawls]
     stops = {
         crawl: fmean(
             curve["fetched"]
