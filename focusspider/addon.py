@@ -58,6 +58,8 @@ class FocusAddon:
     """
 
     session: Session | None = None
+    #: whether it serves a crawl, and not a command that fetches single pages
+    is_crawl = False
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -86,6 +88,12 @@ class FocusAddon:
         if spider is None or _is_command(spider):
             add_rendering(settings, config, None)
             return
+        self.is_crawl = True
+        if config.frontier and settings["SCHEDULER"] != _SCHEDULER:
+            raise SettingError(
+                f"FOCUS_FRONTIER needs focusspider's scheduler, and SCHEDULER is "
+                f"{settings['SCHEDULER']!r}; leave one of them out"
+            )
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Monitor, 0)
         if config.metrics_port is not None:
             if not settings.getbool("TWISTED_REACTOR_ENABLED", True):
@@ -129,7 +137,7 @@ class FocusAddon:
         if config.export_warc:
             load_warcio()
         frontier = fleet = None
-        if config.frontier and settings["SCHEDULER"] == _SCHEDULER:
+        if config.frontier:
             fleet = Fleet.join(config, settings, spider=spider.name, topic=topic, job=job)
         elif settings["JOBDIR"] and settings["SCHEDULER"] == _SCHEDULER:
             frontier = open_job(settings["JOBDIR"], config, spider=spider.name)

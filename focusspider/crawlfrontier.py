@@ -26,11 +26,16 @@ def fleet_of(crawler: Crawler, config: FocusConfig, session: Session | None) -> 
     """Return the worker that a session is, or a new one of a crawl without a topic."""
     if session is not None:
         return session.fleet
-    if config.frontier is None:
+    if config.frontier is None or _fetches_single_pages(crawler):
         return None
     assert crawler.spider is not None
     job = getattr(crawler.spider, "_job", None)
     return Fleet.join(config, crawler.settings, spider=crawler.spider.name, job=job)
+
+
+def _fetches_single_pages(crawler: Crawler) -> bool:
+    """Return whether this is ``scrapy shell``, ``fetch`` or the like, which joins no crawl."""
+    return any(getattr(addon, "is_crawl", True) is False for addon in crawler.addons.addons)
 
 
 def frontier_of(crawler: Crawler, config: FocusConfig, session: Session | None) -> Frontier:

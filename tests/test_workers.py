@@ -317,6 +317,24 @@ def test_redis_that_is_not_there(exports: Path) -> None:
     assert "Traceback" not in log
     assert "hunter2" not in log
     assert not exports.exists()
+    with Site({"/": links("/a")}) as site:  # what fetches single pages joins no crawl
+        command = [sys.executable, "-m", "scrapy", "fetch", site.url("/")]
+        done = subprocess.run(
+            [*command, "-s", f"FOCUS_FRONTIER={url}"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert "href='/a'" in done.stdout
+
+
+def test_another_scheduler(redis_server: RedisServer, exports: Path) -> None:
+    scheduler = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+    arguments = ("focus", KEYWORDS, "-aseeds=http://127.0.0.1/")
+    log = Worker(exports, redis_server.url, *arguments, **scheduler).wait()
+    assert "FOCUS_FRONTIER needs focusspider's scheduler, and SCHEDULER is 'scrapy.core" in log
+    assert "Traceback" not in log
 
 
 def test_status_says_how_it_goes(redis_server: RedisServer, exports: Path) -> None:
