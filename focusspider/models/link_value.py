@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FOLDS", "LinkValue", "SuccessTable", "logit", "sigmoid"]
 
+#: Places of a table of hashes at most, as a power of two: trials are many, groups are fewer.
+_MOST_BITS = 19
 #: Parts of the trials, of which a member leaves its own out.
 FOLDS = 5
 #: Standard deviations from the mean that count: a feature that hardly varied when the model was
@@ -66,7 +68,8 @@ class SuccessTable:
     outcomes
         What came of each, in [0, 1], (n_trials,).
     folds
-        Fold of each, from 0 to :data:`FOLDS` - 1, (n_trials,).
+        Fold of each, from 0 to :data:`FOLDS` - 1, (n_trials,); None: members ask with their own
+        outcomes in what they are told.
     mean
         m, in (0, 1).
     prior
@@ -75,29 +78,27 @@ class SuccessTable:
         So many numbers there are; a larger one is not known. None: groups are hashes.
     """
 
-    __slots__ = (
-        "_folded", "_mask", "_mean", "_numbered", "_prior", "_successes", "_told", "_trials",
-    )  # fmt: skip
+    __slots__ = ("_folded", "_mask", "_mean", "_numbered", "_prior", "_successes", "_trials")
 
     def __init__(
         self,
         groups: NDArray[np.integer],
         outcomes: NDArray[np.float64],
-        folds: NDArray[np.int64],
+        folds: NDArray[np.int64] | None = None,
         *,
         mean: float,
         prior: float = 1.0,
         numbered: int | None = None,
     ) -> None:
         self._mean, self._prior, self._numbered = mean, prior, numbered
-        # At most a quarter full; the number after the last is that of all unknown ones.
-        self._mask = (1 << max(10, (4 * len(groups)).bit_length())) - 1
+        # A quarter full where all trials differ, up to the most; the number after the last is
+        # that of all unknown ones.
+        self._mask = (1 << min(max(10, (4 * len(groups)).bit_length()), _MOST_BITS)) - 1
         size = self._mask + 1 if numbered is None else numbered + 1
         places = self._places(groups)
         self._trials = np.bincount(places, minlength=size).astype(np.float32)
         self._successes = np.bincount(places, outcomes, minlength=size).astype(np.float32)
-        self._told = (places, outcomes, folds)
-        self._folded: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
+        self._folded = None if folds is None else (places * FOLDS + folds, outcomes)
 
     def counts(
         self, groups: NDArray[np.integer], folds: NDArray[np.int64] | None = None
@@ -107,9 +108,9 @@ class SuccessTable:
         trials = self._trials[places].astype(np.float64)
         successes = self._successes[places].astype(np.float64)
         if folds is not None:
-            of_fold, good_of_fold = self._by_fold()
-            trials = np.maximum(trials - of_fold[places * FOLDS + folds], 0)
-            successes = np.clip(successes - good_of_fold[places * FOLDS + folds], 0, trials)
+            of_fold, good_of_fold = self._in_fold(places * FOLDS + folds)
+            trials = np.maximum(trials - of_fold, 0)
+            successes = np.clip(successes - good_of_fold, 0, trials)
         return trials, successes
 
     def log_odds(
@@ -126,16 +127,21 @@ class SuccessTable:
         """Return the :meth:`log_odds` of the :meth:`counts` of groups."""
         return self.log_odds(*self.counts(groups, folds))
 
-    def _by_fold(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return trials and successes of each place and fold; made when a model is fitted."""
+    def drop_folds(self) -> None:
+        """Forget what is in which fold, when a model has been fitted: that is most of it all."""
+        self._folded = None
+
+    def _in_fold(self, asked: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return trials and successes of places in folds, (n,) each."""
         if self._folded is None:
-            places, outcomes, folds = self._told
-            both, size = places * FOLDS + folds, FOLDS * len(self._trials)
-            self._folded = (
-                np.bincount(both, minlength=size).astype(np.float32),
-                np.bincount(both, outcomes, minlength=size).astype(np.float32),
-            )
-        return self._folded
+            raise ValueError("the trials are in no folds, or these were dropped")
+        places, outcomes = self._folded
+        order = np.argsort(places, kind="stable")
+        ascending = places[order]
+        sums = np.concatenate([[0.0], np.cumsum(outcomes[order])])
+        first = np.searchsorted(ascending, asked)
+        end = np.searchsorted(ascending, asked, side="right")
+        return (end - first).astype(np.float64), sums[end] - sums[first]
 
     def _places(self, groups: NDArray[np.integer]) -> NDArray[np.int64]:
         if self._numbered is None:

@@ -16,14 +16,9 @@ from focusspider.strategies.base import BaseStrategy, LinkScores, Reranking, top
 from focusspider.strategies.hostprobes import allowed_probes, probes
 from focusspider.strategies.hub_seeking import HubSeeking
 from focusspider.strategies.linkbudget import WorkBudget
+from focusspider.strategies.linkcandidates import Candidates, distinct
 from focusspider.strategies.linkevidence import LinkEvidence
-from focusspider.strategies.linkfeatures import (
-    FAMILIES,
-    Candidates,
-    distinct,
-    features,
-    prior_scores,
-)
+from focusspider.strategies.linkfeatures import FAMILIES, features, prior_scores
 from focusspider.strategies.linklearning import (
     Learnt,
     LinkLearner,

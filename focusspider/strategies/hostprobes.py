@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from focusspider.strategies.linkfeatures import distinct
+from focusspider.strategies.linkcandidates import distinct
 from focusspider.strategies.urlspelling import URL_GROUPS
 
 if TYPE_CHECKING:

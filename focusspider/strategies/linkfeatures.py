@@ -6,17 +6,13 @@ together for the URL: their mean, and where one good link is enough, their maxim
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from focusspider.models.link_value import FOLDS, SuccessTable
-from focusspider.strategies.linkevidence import (
-    FIRST_OF,
-    SAME_DIRECTORY,
-    SAME_HOST,
-    link_groups,
-)
+from focusspider.strategies.linkcandidates import Candidates, largest_of
+from focusspider.strategies.linkevidence import FIRST_OF, SAME_DIRECTORY, SAME_HOST
+from focusspider.strategies.linksuccesses import WORDS, Successes, groups_of
 from focusspider.strategies.urlspelling import URL_GROUPS
 
 if TYPE_CHECKING:
@@ -24,236 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from focusspider.strategies.linkcredit import PageValues
     from focusspider.strategies.linkevidence import Snapshot
 
-__all__ = [
-    "FAMILIES",
-    "Candidates",
-    "Features",
-    "Successes",
-    "candidates",
-    "distinct",
-    "features",
-    "folds_of",
-    "prior_scores",
-    "word_trials",
-]
+__all__ = ["FAMILIES", "Features", "features", "prior_scores"]
 
 _Columns = list[tuple[str, "NDArray[np.float64]"]]
-
-
-class Candidates(NamedTuple):
-    """Nodes, each with the links that lead to it.
-
-    Attributes
-    ----------
-    nodes
-        (n,).
-    links
-        Those to the first node, then those to the second, and so on, (m,).
-    owners
-        Place in ``nodes`` of where each link leads, (m,), in ascending order.
-    folds
-        Fold of each node, where a model is fitted to what came of it: that fold is then left
-        out of what its groups say of it; (n,), or None.
-    """
-
-    nodes: NDArray[np.int64]
-    links: NDArray[np.int64]
-    owners: NDArray[np.int64]
-    folds: NDArray[np.int64] | None = None
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Number of links of each node, (n,)."""
-        return np.bincount(self.owners, minlength=len(self.nodes))
-
-    def folds_of(self, owners: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the fold of each of some nodes, by their place in ``nodes``, if there are any."""
-        return None if self.folds is None else self.folds[owners]
-
-    def mean(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the mean of a figure of links, for each node, (n,)."""
-        sums = np.bincount(self.owners, values, minlength=len(self.nodes))
-        means: NDArray[np.float64] = sums / np.maximum(self.counts, 1)
-        return means
-
-    def largest(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the maximum of a figure of links, for each node; 0 where it has none."""
-        return _largest(self.owners, values, len(self.nodes))
-
-
-def _largest(owners: NDArray[Any], values: NDArray[Any], n: int) -> NDArray[np.float64]:
-    """Return the maximum for each owner, whose values follow each other; 0 for none."""
-    largest = np.zeros(n)
-    if len(owners):
-        starts = np.flatnonzero(np.diff(owners, prepend=-1))
-        largest[owners[starts]] = np.maximum.reduceat(values, starts)
-    return largest
-
-
-class Successes:
-    """How often groups of links and of URLs, and words, have led to something.
-
-    Parameters
-    ----------
-    seen
-        What the crawl has seen.
-    values
-        What came of each row.
-    mean
-        What comes of a page, in (0, 1).
-    prior, word_prior
-        Number of trials that the mean counts for, in a group, and for a word.
-    """
-
-    def __init__(
-        self,
-        seen: Snapshot,
-        values: PageValues,
-        *,
-        mean: float,
-        prior: float,
-        word_prior: float,
-    ) -> None:
-        self.values = values
-        self.mean = mean
-        outcomes = values.outcomes
-        rows = seen.node_row[seen.link_node]  # (n_links,)
-        fetched = np.flatnonzero(rows >= 0)
-        of_link, folds = outcomes[rows[fetched]], folds_of(seen.link_node[fetched])
-        flags = seen.link_flags[fetched]
-        self.links = []
-        numbered = {
-            "page": seen.n_rows,
-            "anchor": len(seen.text_key),
-            "context": len(seen.text_key),
-        }
-        for bit, (name, groups) in enumerate(zip(FIRST_OF, groups_of(seen, fetched), strict=True)):
-            first = (flags >> bit & 1).astype(np.bool_)
-            self.links.append(
-                SuccessTable(
-                    groups[first],
-                    of_link[first],
-                    folds[first],
-                    mean=mean,
-                    prior=prior,
-                    numbered=numbered.get(name),
-                )
-            )
-        urls = seen.node_groups[seen.row_node]  # (n_rows, n_groups)
-        of_row = folds_of(seen.row_node)
-        self.urls = [
-            SuccessTable(urls[:, column], outcomes, of_row, mean=mean, prior=prior)
-            for column in range(len(URL_GROUPS))
-        ]
-        self.words = [
-            SuccessTable(*word_trials(seen, outcomes, kind), mean=mean, prior=word_prior)
-            for kind, _ in WORDS
-        ]
-
-
-def distinct(values: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the values in ascending order, each once.
-
-    numpy's ``unique`` goes by a hash table since version 2.3, which takes many times as long
-    for values that are nearly in order.
-
-    >>> distinct(np.array([3, 1, 3])).tolist()
-    [1, 3]
-    """
-    ascending = np.sort(values.astype(np.int64))
-    return ascending[np.diff(ascending, prepend=ascending[:1] - 1) > 0]
-
-
-def groups_of(seen: Snapshot, links: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
-    """Return the groups of links, in the order of ``FIRST_OF``, each (n_links,)."""
-    rows = seen.link_row[links]
-    return link_groups(
-        rows,
-        seen.link_path[links],
-        seen.link_anchor[links],
-        seen.link_context[links],
-        seen.row_host[rows],
-        seen.row_directory[rows],
-    )
-
-
-def candidates(
-    seen: Snapshot,
-    nodes: NDArray[np.int64],
-    links: NDArray[np.int64],
-    folds: NDArray[np.int64] | None = None,
-) -> Candidates:
-    """Return nodes with those of the links that lead to them."""
-    place = np.full(seen.n_nodes, -1, dtype=np.int64)
-    place[nodes] = np.arange(len(nodes))
-    owners = place[seen.link_node[links]]
-    chosen = np.flatnonzero(owners >= 0)
-    order = chosen[np.argsort(owners[chosen], kind="stable")]
-    return Candidates(nodes, links[order], owners[order], folds)
-
-
-def _pieces(
-    ends: NDArray[np.int64], chosen: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of the chosen pieces of a ragged array, and whose each is."""
-    starts = ends[chosen - 1]
-    starts[chosen == 0] = 0
-    lengths = ends[chosen] - starts
-    owners = np.repeat(np.arange(len(chosen)), lengths)
-    before = np.cumsum(lengths) - lengths
-    return np.arange(len(owners)) + (starts - before)[owners], owners
-
-
-def _url_words(seen: Snapshot, of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    places, owners = _pieces(seen.node_end, of.nodes)
-    return owners, seen.node_words[places]
-
-
-def _text_words(
-    seen: Snapshot, of: Candidates, texts: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Return the words of the texts of links, each once for a node, in the nodes' order."""
-    pairs = distinct(of.owners << 32 | texts[of.links])
-    places, which = _pieces(seen.text_end, pairs & 0xFFFFFFFF)
-    words = distinct((pairs >> 32)[which] << 32 | seen.text_words[places].astype(np.int64))
-    return words >> 32, (words & 0xFFFFFFFF).astype(np.uint32)
-
-
-def _anchor_words(seen: Snapshot, of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    return _text_words(seen, of, seen.link_anchor)
-
-
-def _context_words(seen: Snapshot, of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    return _text_words(seen, of, seen.link_context)
-
-
-WORDS: tuple[tuple[str, Callable[..., Any]], ...] = (
-    ("url words", _url_words),
-    ("anchor words", _anchor_words),
-    ("context words", _context_words),
-)
-
-
-def folds_of(nodes: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the fold of each node, spread evenly over neighbours, (n,)."""
-    spread: NDArray[np.int64] = (nodes.astype(np.int64) * 2_654_435_761 >> 16) % FOLDS
-    return spread
-
-
-def word_trials(
-    seen: Snapshot, outcomes: NDArray[np.float64], kind: str
-) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the words of each fetched node, each once for a node, its outcome, and its fold.
-
-    ``kind`` is a name in :data:`WORDS`.
-    """
-    fetched = np.flatnonzero(seen.node_row[seen.link_node] >= 0)
-    nodes = distinct(np.concatenate([seen.link_node[fetched], seen.row_node]))
-    owners, words = dict(WORDS)[kind](seen, candidates(seen, nodes, fetched))
-    return words, outcomes[seen.node_row[nodes]][owners], folds_of(nodes)[owners]
 
 
 def _groups(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
@@ -292,7 +63,10 @@ def _words(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
         evidence = table.evidence(words, of.folds_of(owners))
         sums = np.bincount(owners, evidence, minlength=n)
         counts = np.maximum(np.bincount(owners, minlength=n), 1)
-        columns += [(name, sums / np.sqrt(counts)), (f"best {name}", _largest(owners, evidence, n))]
+        columns += [
+            (name, sums / np.sqrt(counts)),
+            (f"best {name}", largest_of(owners, evidence, n)),
+        ]
     return columns
 
 

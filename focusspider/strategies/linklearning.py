@@ -13,16 +13,10 @@ import numpy as np
 
 from focusspider.models.link_value import LinkValue, logit, sigmoid
 from focusspider.priority import scalar_priorities
+from focusspider.strategies.linkcandidates import Candidates, candidates, distinct, folds_of
 from focusspider.strategies.linkcredit import PageValues, credit_share, page_values, wanted
-from focusspider.strategies.linkfeatures import (
-    Candidates,
-    Successes,
-    candidates,
-    distinct,
-    features,
-    folds_of,
-    prior_scores,
-)
+from focusspider.strategies.linkfeatures import features, prior_scores
+from focusspider.strategies.linksuccesses import Successes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,11 +103,13 @@ class LinkLearner:
         values = page_values(seen, found, self.credit * credit_share(found), hoped)
         outcomes = values.outcomes
         mean = float(np.clip((outcomes.sum() + 0.5) / (len(outcomes) + 1), 1e-3, 0.9))
-        successes = self.successes(seen, values, mean)
+        fits = before is None or now >= before.fitted * (1 + self.refit_growth)
+        successes = self.successes(seen, values, mean, folded=fits)
         relevant = float(seen.row_relevant.sum()) or 1.0
         trust = relevant / (relevant + self.doubt)
-        if before is None or now >= before.fitted * (1 + self.refit_growth):
+        if before is None or fits:
             model = self._fitted(seen, outcomes, successes)
+            successes.drop_folds()
             if model is None:
                 return None
             return Learnt(now, forgotten, trust, successes, model, np.zeros(0))
@@ -142,9 +138,13 @@ class LinkLearner:
             memory["expected"],
         )
 
-    def successes(self, seen: Snapshot, values: PageValues, mean: float) -> Successes:
+    def successes(
+        self, seen: Snapshot, values: PageValues, mean: float, *, folded: bool = False
+    ) -> Successes:
         """Count how often groups and words have led to something."""
-        return Successes(seen, values, mean=mean, prior=self.prior, word_prior=2 * self.prior)
+        return Successes(
+            seen, values, mean=mean, prior=self.prior, word_prior=2 * self.prior, folded=folded
+        )
 
     def log_odds(
         self, seen: Snapshot, nodes: NDArray[np.int64], learnt: Learnt

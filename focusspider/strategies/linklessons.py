@@ -8,13 +8,9 @@ import numpy as np
 
 from focusspider.models.lessons import Lessons, Record, Weights
 from focusspider.models.link_value import SuccessTable
-from focusspider.strategies.linkfeatures import (
-    candidates,
-    distinct,
-    features,
-    folds_of,
-    word_trials,
-)
+from focusspider.strategies.linkcandidates import candidates, distinct
+from focusspider.strategies.linkfeatures import features
+from focusspider.strategies.linksuccesses import word_trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,17 +47,15 @@ def lessons_of(
     pairs = distinct(
         seen.link_node[fetched].astype(np.int64) << 32 | seen.link_path[fetched].astype(np.int64)
     )
-    of_row = folds_of(seen.row_node)
     trials: dict[str, Any] = {
-        "anchor_words": ("word", *word_trials(seen, outcomes, "anchor words")),
-        "context_words": ("word", *word_trials(seen, outcomes, "context words")),
-        "hosts": ("host", seen.row_host, outcomes, of_row),
-        "directories": ("directory", seen.row_directory, outcomes, of_row),
+        "anchor_words": ("word", *word_trials(seen, outcomes, "anchor words")[:2]),
+        "context_words": ("word", *word_trials(seen, outcomes, "context words")[:2]),
+        "hosts": ("host", seen.row_host, outcomes),
+        "directories": ("directory", seen.row_directory, outcomes),
         "paths": (
             "path",
             pairs & 0xFFFFFFFF,
             outcomes[seen.node_row[pairs >> 32]],
-            folds_of(pairs >> 32),
         ),
     }
     records = {

@@ -1,0 +1,100 @@
+"""URLs that might be followed, or were, each with the links that lead to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from focusspider.models.link_value import FOLDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from focusspider.strategies.linkevidence import Snapshot
+
+__all__ = ["Candidates", "candidates", "distinct", "folds_of", "largest_of"]
+
+
+class Candidates(NamedTuple):
+    """Nodes, each with the links that lead to it.
+
+    Attributes
+    ----------
+    nodes
+        (n,).
+    links
+        Those to the first node, then those to the second, and so on, (m,).
+    owners
+        Place in ``nodes`` of where each link leads, (m,), in ascending order.
+    folds
+        Fold of each node, where a model is fitted to what came of it: that fold is then left
+        out of what its groups say of it; (n,), or None.
+    """
+
+    nodes: NDArray[np.int64]
+    links: NDArray[np.int64]
+    owners: NDArray[np.int64]
+    folds: NDArray[np.int64] | None = None
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of links of each node, (n,)."""
+        return np.bincount(self.owners, minlength=len(self.nodes))
+
+    def folds_of(self, owners: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the fold of each of some nodes, by their place in ``nodes``, if there are any."""
+        return None if self.folds is None else self.folds[owners]
+
+    def mean(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the mean of a figure of links, for each node, (n,)."""
+        sums = np.bincount(self.owners, values, minlength=len(self.nodes))
+        means: NDArray[np.float64] = sums / np.maximum(self.counts, 1)
+        return means
+
+    def largest(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the maximum of a figure of links, for each node; 0 where it has none."""
+        return largest_of(self.owners, values, len(self.nodes))
+
+
+def largest_of(owners: NDArray[Any], values: NDArray[Any], n: int) -> NDArray[np.float64]:
+    """Return the maximum for each owner, whose values follow each other; 0 for none."""
+    largest = np.zeros(n)
+    if len(owners):
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        largest[owners[starts]] = np.maximum.reduceat(values, starts)
+    return largest
+
+
+def candidates(
+    seen: Snapshot,
+    nodes: NDArray[np.int64],
+    links: NDArray[np.int64],
+    folds: NDArray[np.int64] | None = None,
+) -> Candidates:
+    """Return nodes with those of the links that lead to them."""
+    place = np.full(seen.n_nodes, -1, dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    owners = place[seen.link_node[links]]
+    chosen = np.flatnonzero(owners >= 0)
+    order = chosen[np.argsort(owners[chosen], kind="stable")]
+    return Candidates(nodes, links[order], owners[order], folds)
+
+
+def distinct(values: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the values in ascending order, each once.
+
+    numpy's ``unique`` goes by a hash table since version 2.3, which takes many times as long
+    for values that are nearly in order.
+
+    >>> distinct(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    ascending = np.sort(values.astype(np.int64))
+    return ascending[np.diff(ascending, prepend=ascending[:1] - 1) > 0]
+
+
+def folds_of(nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the fold of each node, spread evenly over neighbours, (n,)."""
+    spread: NDArray[np.int64] = (nodes.astype(np.int64) * 2_654_435_761 >> 16) % FOLDS
+    return spread

@@ -1,0 +1,164 @@
+"""How often links of one kind have led to something: by page, tag path, host, word and so on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from focusspider.models.link_value import SuccessTable
+from focusspider.strategies.linkcandidates import Candidates, candidates, distinct, folds_of
+from focusspider.strategies.linkevidence import FIRST_OF, link_groups
+from focusspider.strategies.urlspelling import URL_GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from focusspider.strategies.linkcredit import PageValues
+    from focusspider.strategies.linkevidence import Snapshot
+
+__all__ = ["WORDS", "Successes", "groups_of", "word_trials"]
+
+
+class Successes:
+    """How often groups of links and of URLs, and words, have led to something.
+
+    Parameters
+    ----------
+    seen
+        What the crawl has seen.
+    values
+        What came of each row.
+    mean
+        What comes of a page, in (0, 1).
+    prior, word_prior
+        Number of trials that the mean counts for, in a group, and for a word.
+    folded
+        Whether a model is to be fitted to these, and members ask without their own fold.
+    """
+
+    def __init__(
+        self,
+        seen: Snapshot,
+        values: PageValues,
+        *,
+        mean: float,
+        prior: float,
+        word_prior: float,
+        folded: bool = False,
+    ) -> None:
+        self.values = values
+        self.mean = mean
+        outcomes = values.outcomes
+        rows = seen.node_row[seen.link_node]  # (n_links,)
+        fetched = np.flatnonzero(rows >= 0)
+        of_link = outcomes[rows[fetched]]
+        folds = folds_of(seen.link_node[fetched]) if folded else None
+        flags = seen.link_flags[fetched]
+        self.links = []
+        numbered = {
+            "page": seen.n_rows,
+            "anchor": len(seen.text_key),
+            "context": len(seen.text_key),
+        }
+        for bit, (name, groups) in enumerate(zip(FIRST_OF, groups_of(seen, fetched), strict=True)):
+            first = (flags >> bit & 1).astype(np.bool_)
+            self.links.append(
+                SuccessTable(
+                    groups[first],
+                    of_link[first],
+                    folds[first] if folds is not None else None,
+                    mean=mean,
+                    prior=prior,
+                    numbered=numbered.get(name),
+                )
+            )
+        urls = seen.node_groups[seen.row_node]  # (n_rows, n_groups)
+        of_row = folds_of(seen.row_node) if folded else None
+        self.urls = [
+            SuccessTable(urls[:, column], outcomes, of_row, mean=mean, prior=prior)
+            for column in range(len(URL_GROUPS))
+        ]
+        self.words = []
+        for kind, _ in WORDS:
+            words, of_word, of_fold = word_trials(seen, outcomes, kind)
+            self.words.append(
+                SuccessTable(
+                    words, of_word, of_fold if folded else None, mean=mean, prior=word_prior
+                )
+            )
+
+    def drop_folds(self) -> None:
+        """Forget what is in which fold, when the model has been fitted."""
+        for table in (*self.links, *self.urls, *self.words):
+            table.drop_folds()
+
+
+def groups_of(seen: Snapshot, links: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    """Return the groups of links, in the order of ``FIRST_OF``, each (n_links,)."""
+    rows = seen.link_row[links]
+    return link_groups(
+        rows,
+        seen.link_path[links],
+        seen.link_anchor[links],
+        seen.link_context[links],
+        seen.row_host[rows],
+        seen.row_directory[rows],
+    )
+
+
+def _pieces(
+    ends: NDArray[np.int64], chosen: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the chosen pieces of a ragged array, and whose each is."""
+    starts = ends[chosen - 1]
+    starts[chosen == 0] = 0
+    lengths = ends[chosen] - starts
+    owners = np.repeat(np.arange(len(chosen)), lengths)
+    before = np.cumsum(lengths) - lengths
+    return np.arange(len(owners)) + (starts - before)[owners], owners
+
+
+def _url_words(seen: Snapshot, of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    places, owners = _pieces(seen.node_end, of.nodes)
+    return owners, seen.node_words[places]
+
+
+def _text_words(
+    seen: Snapshot, of: Candidates, texts: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return the words of the texts of links, each once for a node, in the nodes' order."""
+    pairs = distinct(of.owners << 32 | texts[of.links])
+    places, which = _pieces(seen.text_end, pairs & 0xFFFFFFFF)
+    words = distinct((pairs >> 32)[which] << 32 | seen.text_words[places].astype(np.int64))
+    return words >> 32, (words & 0xFFFFFFFF).astype(np.uint32)
+
+
+def _anchor_words(seen: Snapshot, of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    return _text_words(seen, of, seen.link_anchor)
+
+
+def _context_words(seen: Snapshot, of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    return _text_words(seen, of, seen.link_context)
+
+
+WORDS: tuple[tuple[str, Callable[..., Any]], ...] = (
+    ("url words", _url_words),
+    ("anchor words", _anchor_words),
+    ("context words", _context_words),
+)
+
+
+def word_trials(
+    seen: Snapshot, outcomes: NDArray[np.float64], kind: str
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the words of each fetched node, each once for a node, its outcome, and its fold.
+
+    ``kind`` is a name in :data:`WORDS`.
+    """
+    fetched = np.flatnonzero(seen.node_row[seen.link_node] >= 0)
+    nodes = distinct(np.concatenate([seen.link_node[fetched], seen.row_node]))
+    owners, words = dict(WORDS)[kind](seen, candidates(seen, nodes, fetched))
+    return words, outcomes[seen.node_row[nodes]][owners], folds_of(nodes)[owners]
