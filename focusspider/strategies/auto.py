@@ -124,7 +124,7 @@ class Auto(BaseStrategy):
         rerank_every: int = 5,
         rerank_growth: float = 0.04,
         refit_growth: float = 0.15,
-        max_links: int = 500_000,
+        max_links: int = 300_000,
         budget: float = 0.25,
         base_dir: str | os.PathLike[str] | None = None,
         models_dir: str | os.PathLike[str] | None = None,
