@@ -228,7 +228,8 @@ def test_the_command_fails_where_a_crawl_does(tmp_path: Path) -> None:
     text = BENCHMARK.replace(
         '"dom"]', '{ name = "tests.evaluation.smallweb.Broken", label = "b" }]'
     )
-    done = command(write(tmp_path, text), "--out", tmp_path / "out", cwd=tmp_path)
+    options = ("--out", tmp_path / "out", "--workers", 1)
+    done = command(write(tmp_path, text), *options, cwd=tmp_path)
     assert done.returncode == 1
     assert "3 of 3: clocks by b failed: " in done.stderr  # after what can be reached, and one more
     assert "Failed: clocks by b" in done.stderr
