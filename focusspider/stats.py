@@ -203,7 +203,7 @@ FLEET_WORKERS = _stat("focus/fleet/workers", "Most workers that have crawled tog
 FLEET_LOST = _stat(
     "focus/fleet/lost",
     "Workers that were gone without a word, and whose requests this worker let wait again.",
-    "Look at their logs: were they killed, or out of memory?",
+    "Look in their logs: they were killed, or had no memory left.",
 )
 FLEET_LATE = _stat(
     "focus/fleet/late",
