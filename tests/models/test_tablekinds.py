@@ -56,7 +56,7 @@ def test_likeness_by_hand() -> None:
     like = sheets.likeness(signs("reach", "axes"))
     assert like == pytest.approx(2 * 0.75 / 1.75, abs=1e-12)
     turned = signs("reach", "axes", orientation="columns")
-    assert sheets.likeness(turned) == pytest.approx(like / 2, abs=1e-12)
+    assert sheets.likeness(turned) == pytest.approx(0.4 * like, abs=1e-12)
     assert sheets.likeness(signs("reach", "axes", "load")) == 1.0
     assert sheets.likeness(signs("price", own="data")) == 0.0
 
