@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.log import failure_to_exc_info
@@ -16,7 +17,6 @@ from focusspider.priority import HELD, among_scores
 from focusspider.scheduler import FocusScheduler
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
     from scrapy.crawler import Crawler
     from twisted.python.failure import Failure
@@ -41,6 +41,9 @@ class Reranker:
     With ``CONCURRENT_REQUESTS = 1`` the page that made it due waits for the end of it, and
     the crawl with that page: the same crawl gives the same order each time.
 
+    With Scrapy's own scheduler nothing can be reordered. A strategy that learns when it
+    reranks is asked all the same, for the sake of the links to come.
+
     A strategy that holds links back is asked as well when nothing else is to be fetched: what
     it was waiting for may have brought no page.
     """
@@ -59,7 +62,8 @@ class Reranker:
         scheduler = FocusScheduler.of(self._crawler)
         if scheduler is None:
             self._warn()
-            return
+            if not getattr(self._session.strategy, "learns_when_it_reranks", False):
+                return
         self._last = self._session.fetched
         self._running = True
         done = deferred_from_coro(self._rerank(scheduler))
@@ -122,22 +126,26 @@ class Reranker:
     def _warn(self) -> None:
         if not self._warned:
             self._warned = True
-            logger.warning(
+            chosen = self._session.topic.strategy or self._session.config.strategy
+            logger.log(
+                logging.WARNING if chosen else logging.INFO,  # nobody asked for the default
                 "The strategy %r reorders what waits, which %s cannot do: links stay in the "
                 "order of their first scores; set SCHEDULER to focusspider.FocusScheduler",
                 self._session.strategy_name,
                 self._crawler.settings["SCHEDULER"],
             )
 
-    async def _rerank(self, scheduler: FocusScheduler) -> None:
+    async def _rerank(self, scheduler: FocusScheduler | None) -> None:
         try:
-            view = await _view(scheduler)
+            view = _nothing() if scheduler is None else await _view(scheduler)
             if view is None:
                 return
             reranking = self._session.strategy.rerank(_scored_only(view))
             if callable(reranking):
                 reranking = await run_in_thread(reranking)
-            if reranking is not None and await self._apply(reranking, scheduler):
+            if reranking is None or scheduler is None:
+                return
+            if await self._apply(reranking, scheduler):
                 assert self._crawler.stats is not None
                 self._crawler.stats.inc_value(stats.STRATEGY_RERANK)
         finally:
@@ -175,6 +183,13 @@ class _View(NamedTuple):
     keys: NDArray[np.uint64]
     priorities: NDArray[np.int64]
     leased: NDArray[np.uint64]
+
+
+def _nothing() -> FrontierView:
+    """Return the view of a scheduler that cannot tell what waits."""
+    numbers = np.zeros(0, dtype=np.int64)
+    keys = np.zeros(0, dtype=np.uint64)
+    return _View(numbers, keys, numbers, keys)
 
 
 def _scored_only(view: FrontierView) -> FrontierView:

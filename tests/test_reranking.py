@@ -77,8 +77,9 @@ class Crawl:
         self.settings = Settings({"CONCURRENT_REQUESTS": concurrent, "SCHEDULER": "x.Scheduler"})
         self.stats = SimpleNamespace(inc_value=self._count)
         self.session = SimpleNamespace(
-            strategy=strategy, strategy_name="test", fetched=0, remaining=None
-        )
+            strategy=strategy, strategy_name="test", fetched=0, remaining=None,
+            topic=SimpleNamespace(strategy="test"), config=SimpleNamespace(strategy=None),
+        )  # fmt: skip
         self.reranker = Reranker(self.session, self)  # type: ignore[arg-type]
 
     def _count(self, key: str) -> None:
@@ -289,3 +290,25 @@ def test_with_another_scheduler_it_warns_once(caplog: pytest.LogCaptureFixture) 
     (record,) = caplog.records
     assert "'test' reorders what waits, which x.Scheduler cannot do" in record.message
     assert crawl.session.strategy.asked == 0
+
+
+class Learner(Strategy):
+    learns_when_it_reranks = True
+
+
+def test_with_another_scheduler_a_learner_goes_on_learning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    crawl = Crawl(Learner())
+    crawl.engine.scheduler = object()
+    crawl.session.topic.strategy = None  # it is the default, and nobody is warned of that
+
+    async def crawled() -> None:
+        for _ in range(3):
+            await crawl.page()
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(crawled())
+    assert [record.levelname for record in caplog.records] == ["INFO"]
+    assert len(crawl.session.strategy.threads) == 3
+    assert crawl.reranks == 0

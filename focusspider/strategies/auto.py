@@ -108,6 +108,7 @@ class Auto(BaseStrategy):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"terms", "context", "anchor", "graph"})
+    learns_when_it_reranks: ClassVar[bool] = True
 
     def __init__(
         self,
