@@ -358,7 +358,8 @@ class TestInALog:
             assert score == pytest.approx(page["priority"] / 2**50, abs=1e-6, rel=0)
             named = {name: float(value) for name, value in map(str.split, parts.split(", "))}
             assert named == pytest.approx(page["explain"], abs=1e-5, rel=0)
-            assert set(named) == {"page", "context", "hub"}
+            families = {"groups", "urls", "words", "text", "in-links", "position"}
+            assert set(named) in ({"page", "context", "hub"}, families | {"prior", "trust"})
 
     def test_items_say_the_same(self, logged: Crawl) -> None:
         pages = {page["url"]: page for page in logged.pages}

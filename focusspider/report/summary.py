@@ -23,7 +23,9 @@ _REASONS = {
     "no_page": "not one page could be fetched; the log says why",
     "no_target": "not one of the topic's targets could be fetched; the log says why",
     "shutdown": "it was interrupted",
-    "frontier_error": "the job directory could not be written any more; the log says why",
+    "render_error": "pages were to be rendered, and the browser does not work; the log says why",
+    "frontier_error": "the job directory, or Redis, could not be written any more; the log says "
+    "why",
     "disk_error": "a file of the run could not be written any more; the log says why",
 }
 _SEEDS = 10  # that are shown
