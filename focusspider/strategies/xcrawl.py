@@ -112,6 +112,7 @@ class XCrawl(BaseStrategy):
         self._sites: dict[str, SiteWalk] = {}
         self._changed: set[str] = set()  # hosts that had a page since the last rerank
         self._wanted: dict[str, dict[int, float]] = {}  # by host: keys, and how urgent each is
+        self._met: dict[str, list[NDArray[np.uint64]]] = {}  # new links of pages, see _is_pushed
 
     def observe(self, page: Page, judgement: Judgement) -> None:
         """Add the page to its site."""
@@ -121,6 +122,10 @@ class XCrawl(BaseStrategy):
             site = self._sites[host] = self._site(host)
         self._changed.add(host)
         within = np.array([host_of(link.url) == host for link in page.links], dtype=np.bool_)
+        keys = page.link_keys[within]
+        new = keys[site.graph.links.nodes(keys) == ABSENT]
+        if len(new):
+            self._met.setdefault(host, []).append(new)
         site.add_page(
             page.key,
             page.link_keys,
@@ -163,13 +168,18 @@ class XCrawl(BaseStrategy):
         """Let every walk go on to the next page that it needs, and ask for that."""
         asked = Asked(frontier)
         before = {key: host for host, wanted in self._wanted.items() for key in wanted}
+        later = set()
         for host in sorted(self._changed | set(self._lost(before, asked))):
+            if not self._is_pushed(host, asked) and len(frontier.leased):
+                later.add(host)
+                continue
+            self._met.pop(host, None)
             site = self._sites[host]
             keys = site.graph.links.keys
             self._wanted[host] = {
                 int(keys[node]): share for node, share in site.advance(asked).items()
             }
-        self._changed.clear()
+        self._changed = later
         now: dict[int, float] = {}
         for wanted in self._wanted.values():
             now |= wanted
@@ -179,6 +189,19 @@ class XCrawl(BaseStrategy):
         places = asked.waiting(keys)
         waits = places != ABSENT
         return Reranking(frontier.ids[places[waits]], priorities[waits])
+
+    def _is_pushed(self, host: str, asked: Asked) -> bool:
+        """Return whether of each new page of a host some of the new links are in the frontier.
+
+        Another page may ask for a rerank between a page and its links. Those would be taken
+        for such as cannot come, and the site for one without any.
+        """
+        self._met[host] = [
+            keys
+            for keys in self._met.get(host, ())
+            if not ((asked.waiting(keys) != ABSENT) | asked.coming(keys)).any()
+        ]
+        return not self._met[host]
 
     def _lost(self, raised: Mapping[int, str], asked: Asked) -> list[str]:
         """Return the hosts of what neither waits nor is on its way: it has come, or failed."""
