@@ -365,7 +365,7 @@ def test_what_a_path_tells_is_the_same_with_two_workers(
     redis_server: RedisServer, exports: Path
 ) -> None:
     """The state that a request carries needs no shared memory: shark-search's inheritance."""
-    arguments = ["focus", "-atopic=topics/sample.toml", "-astrategy=shark-search", "-apages=120"]
+    arguments = ["focus", "-atopic=topics/sample.toml", "-astrategy=shark-search", "-apages=200"]
     options = {"FOCUS_CRAWL": f"workers-{next(_names)}", "FOCUS_REPLAY": "sample"}
     several = [Worker(exports, redis_server.url, *arguments, **options) for _ in range(2)]
     for worker in several:
@@ -379,10 +379,10 @@ def test_what_a_path_tells_is_the_same_with_two_workers(
         for file in exports.glob("*/*/worker-*/crawl.jsonl")
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
-    assert len(together) == 120
+    assert len(together) == 200
     scores = {(page["parent"], page["url"]): page["priority"] for page in alone.pages}
     met = [page for page in together if (page["parent"], page["url"]) in scores]
-    assert len(met) > 20
+    assert len(met) > 40
     for page in met:
         assert page["priority"] == scores[page["parent"], page["url"]]
 
