@@ -12,16 +12,26 @@ import math
 import re
 import zipfile
 import zlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-__all__ = ["DTYPES", "MAX_ARRAYS", "MAX_SIZE", "pack_arrays", "unpack_arrays"]
+__all__ = [
+    "DTYPES",
+    "MAX_ARRAYS",
+    "MAX_SIZE",
+    "Shapes",
+    "check_shapes",
+    "pack_arrays",
+    "unpack_arrays",
+]
+
+#: What arrays are expected: for each name its type and its shape, see :func:`check_shapes`.
+Shapes = Mapping[str, tuple[str, tuple[int | str, ...]]]
 
 #: Bytes of an archive, packed and unpacked.
 MAX_SIZE = 500_000_000
@@ -73,20 +83,23 @@ def _plain(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return plain
 
 
-def unpack_arrays(data: bytes) -> dict[str, NDArray[Any]]:
+def unpack_arrays(data: bytes, *, max_size: int | None = None) -> dict[str, NDArray[Any]]:
     """Return the arrays of an archive; they cannot be written to.
+
+    ``max_size`` is how many bytes they may have, unpacked; None: :data:`MAX_SIZE`.
 
     Raises ``ValueError`` for anything but a sound archive that :func:`pack_arrays` wrote, or
     one like it that is deflated.
     """
     arrays: dict[str, NDArray[Any]] = {}
+    most = MAX_SIZE if max_size is None else max_size
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
             size = sum(entry.file_size for entry in entries)
-            if size > MAX_SIZE or len(entries) > MAX_ARRAYS:
+            if size > most or len(entries) > MAX_ARRAYS:
                 raise ValueError(
-                    f"{size} bytes unpacked in {len(entries)} arrays, and {MAX_SIZE} in "
+                    f"{size} bytes unpacked in {len(entries)} arrays, and {most} in "
                     f"{MAX_ARRAYS} are the most"
                 )
             for entry in entries:
@@ -121,3 +134,30 @@ def _array(data: bytes, name: str) -> NDArray[Any]:
     if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
         raise ValueError(f"{name} has what is neither true nor false")
     return array
+
+
+def check_shapes(arrays: Mapping[str, NDArray[Any]], shapes: Shapes) -> None:
+    """Raise ``ValueError`` unless arrays are just those that are expected.
+
+    A length is a number, or a word that stands for the same length wherever it is used:
+    ``{"emissions": ("<f8", ("n_states", "n_clusters"))}``. The message says which array is
+    missing, unknown, of another type or shape, or has numbers that are not finite.
+    """
+    if missing := sorted(shapes.keys() - arrays.keys()):
+        raise ValueError(f"it lacks {', '.join(missing)}")
+    if unknown := sorted(arrays.keys() - shapes.keys()):
+        raise ValueError(f"it has {', '.join(unknown)}, which no such model has")
+    lengths: dict[str, int] = {}
+    for name, (dtype, shape) in shapes.items():
+        array = arrays[name]
+        if array.dtype != np.dtype(dtype) or array.ndim != len(shape):
+            raise ValueError(
+                f"{name} is {array.dtype.str} of {array.ndim} dimensions, "
+                f"and must be {dtype} of {len(shape)}"
+            )
+        for word, length in zip(shape, array.shape, strict=True):
+            known = word if isinstance(word, int) else lengths.setdefault(word, length)
+            if length != known:
+                raise ValueError(f"{name} has the shape {array.shape}, where {word} is {known}")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"{name} has numbers that are not finite")

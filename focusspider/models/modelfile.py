@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from focusspider.errors import ModelFileError
-from focusspider.models.archive import MAX_SIZE, pack_arrays, unpack_arrays
+from focusspider.models.archive import MAX_SIZE, Shapes, check_shapes, pack_arrays, unpack_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,8 +36,6 @@ __all__ = [
 ]
 
 _Model = TypeVar("_Model")
-#: What arrays a model expects: for each name its type and its shape, see ModelFile.take.
-Shapes = Mapping[str, tuple[str, tuple[int | str, ...]]]
 
 #: Version of the format. One that reads otherwise has another number.
 VERSION = 1
@@ -108,9 +106,8 @@ class ModelFile:
         Parameters
         ----------
         shapes
-            For each name the type and the shape. A length is a number, or a word that
-            stands for the same length wherever it is used:
-            ``{"emissions": ("<f8", ("n_states", "n_clusters"))}``.
+            For each name the type and the shape; see
+            :func:`~focusspider.models.archive.check_shapes`.
 
         Raises
         ------
@@ -118,27 +115,10 @@ class ModelFile:
             Where an array is missing, unknown, of another type or shape, or has numbers
             that are not finite.
         """
-        names = self.arrays.keys()
-        if missing := sorted(shapes.keys() - names):
-            raise self.damaged(f"it lacks {', '.join(missing)}")
-        if unknown := sorted(names - shapes.keys()):
-            raise self.damaged(f"it has {', '.join(unknown)}, which no such model has")
-        lengths: dict[str, int] = {}
-        for name, (dtype, shape) in shapes.items():
-            array = self.arrays[name]
-            if array.dtype != np.dtype(dtype) or array.ndim != len(shape):
-                raise self.damaged(
-                    f"{name} is {array.dtype.str} of {array.ndim} dimensions, "
-                    f"and must be {dtype} of {len(shape)}"
-                )
-            for word, length in zip(shape, array.shape, strict=True):
-                known = word if isinstance(word, int) else lengths.setdefault(word, length)
-                if length != known:
-                    raise self.damaged(
-                        f"{name} has the shape {array.shape}, where {word} is {known}"
-                    )
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise self.damaged(f"{name} has numbers that are not finite")
+        try:
+            check_shapes(self.arrays, shapes)
+        except ValueError as error:
+            raise self.damaged(str(error)) from None
         return dict(self.arrays)
 
     def check_language(self, language: str | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ from focusspider.priority import scalar_priorities
 from focusspider.text import Terms, cosine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BaseStrategy",
+    "Contribution",
+    "ContributionWork",
     "GraphStrategy",
     "KeywordStrategy",
     "LinkScores",
     "RerankWork",
     "Reranking",
+    "Sharer",
     "State",
     "Strategy",
     "scored",
@@ -62,6 +65,10 @@ class Reranking(NamedTuple):
 
 #: What makes a reranking, in another thread; see :meth:`Strategy.rerank`.
 RerankWork = Callable[[], Reranking]
+#: What a worker has learnt, as arrays that :mod:`focusspider.models.archive` can pack.
+Contribution = Mapping[str, "NDArray[Any]"]
+#: What makes a contribution, in another thread; see :meth:`Sharer.contribution`.
+ContributionWork = Callable[[], Contribution]
 
 
 class Strategy(Protocol):
@@ -128,6 +135,33 @@ class Learner(Protocol):
 
     def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
         """Take up what was learnt; called once, after ``start``."""
+        ...
+
+
+class Sharer(Protocol):
+    """What a strategy has besides whose workers learn from each other's pages.
+
+    A contribution is what a worker knows of the pages that it has fetched itself, all of it
+    and nothing else. So contributions can be added: no page is in two of them. Each takes the
+    place of the one before, so it does no harm to take one twice, or never.
+    """
+
+    def contribution(self) -> Contribution | ContributionWork | None:
+        """Return what was learnt of this worker's own pages; None: nothing yet.
+
+        Names are of small letters, digits and ``_``. What takes more than a few milliseconds
+        is returned as work that runs in another thread, like that of
+        :meth:`Strategy.rerank`. Nothing that was joined is in it.
+        """
+        ...
+
+    def join(self, worker: str, contribution: Contribution) -> None:
+        """Take what another worker has learnt, in the place of what it had said before.
+
+        Called between pages, after ``start``. Raises ``ValueError`` for what is no
+        contribution of such a strategy, and has then changed nothing. Neither
+        :meth:`contribution` nor :meth:`Learner.memory` holds what was joined.
+        """
         ...
 
 
