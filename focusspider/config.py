@@ -120,6 +120,12 @@ class FocusConfig:
     worker_timeout: int = _setting(
         20, whole(2), "seconds", "After how long without a word a worker is taken for gone."
     )
+    share_seconds: int = _setting(
+        10,
+        whole(0),
+        "seconds",
+        "How often workers tell each other what their strategies have learnt; 0: never.",
+    )
     auto_budget: float = _setting(
         0.25, SHARE, "", "Share of a crawl's work that the learning of auto may be; 1: no bound."
     )

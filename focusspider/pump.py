@@ -15,7 +15,7 @@ from focusspider.config import FocusConfig
 from focusspider.engine import has_started, pause, stop, wake
 from focusspider.errors import FrontierError
 from focusspider.frontier.redisclient import AwayError
-from focusspider.strategies.base import BaseStrategy
+from focusspider.sharing import Sharing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
@@ -57,6 +57,8 @@ class Pump:
         gives the hosts that were asked so lately that nobody may ask them now
     silence, patience
         seconds without a word after which a worker is gone; seconds that Redis may be away
+    sharing
+        what the strategy learns from other workers
     """
 
     def __init__(
@@ -70,8 +72,10 @@ class Pump:
         unrested: Callable[[], Collection[str]],
         silence: float,
         patience: float,
+        sharing: Sharing,
     ) -> None:
         self._fleet = fleet
+        self._sharing = sharing
         self._frontier = fleet.frontier
         self._crawler = crawler
         self._session = session
@@ -110,6 +114,7 @@ class Pump:
             unrested=scheduler.politeness.unrested,
             silence=config.worker_timeout,
             patience=config.frontier_patience,
+            sharing=Sharing(fleet, scheduler.session, crawler, seconds=config.share_seconds),
         )
 
     @property
@@ -119,15 +124,7 @@ class Pump:
 
     def start(self) -> None:
         """Begin; the first exchange says where the worker's files are."""
-        strategy = self._session.strategy if self._session else None
-        learns = getattr(type(strategy), "observe", BaseStrategy.observe)
-        if strategy is not None and learns is not BaseStrategy.observe:
-            assert self._session is not None
-            logger.info(
-                "Worker %s: the strategy %r learns from the pages of this worker alone.",
-                self._fleet.worker,
-                self._session.strategy_name,
-            )
+        self._sharing.start()
         self.kick(0.0)
 
     def kick(self, seconds: float = 0.0) -> None:
@@ -158,6 +155,7 @@ class Pump:
             self._next_beat = 0.0
             await self._exchange()
         if not self.broken:
+            await self._sharing.stop()
             try:
                 await run_in_thread(self._frontier.close, reason)
             except FrontierError as error:

@@ -214,6 +214,20 @@ FLEET_AWAY = _stat(
     "focus/fleet/away",
     "Times that Redis could not be reached, and was waited for.",
 )
+FLEET_SHARED = _stat(
+    "focus/fleet/shared",
+    "Times that this worker told the others what its strategy had learnt.",
+)
+FLEET_JOINED = _stat(
+    "focus/fleet/joined",
+    "Times that its strategy took in what another worker had learnt.",
+    "None beside focus/fleet/shared: no other worker has told anything.",
+)
+FLEET_UNREADABLE = _stat(
+    "focus/fleet/unreadable",
+    "Times that what another worker had learnt was not as it must be, and was passed over.",
+    "Run the same version of focusspider everywhere; see that nobody else writes to Redis.",
+)
 FRONTIER_UNSERIALIZABLE = _stat(
     "focus/frontier/unserializable",
     "Requests that can be kept in memory only, and are lost when the process dies.",

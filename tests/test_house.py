@@ -22,7 +22,7 @@ ORDER = """
     linkgraph corpus webgraph models remotemodel relevance strategies training
     frontier failures targets journal facts runfolder wholerun record items runreport session
     exactjson payload identity engine politeness scope admission leases
-    checkpoint fleet crawlfrontier pump scheduler scoring
+    checkpoint fleet sharing crawlfrontier pump scheduler scoring
     reranking middleware robots retryafter render
     pipelines exporters liveview monitor prometheus metricsport spiders replay search report
     inspection evaluation

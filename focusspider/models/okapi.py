@@ -56,6 +56,11 @@ class Collection:
         Documents without any of the terms that are counted too. With none, a term that is
         in every document weighs nothing, and so does each term of the first document.
 
+    Attributes
+    ----------
+    others : mapping of str to Collection
+        Collections of other documents that count as if they were of this one.
+
     Examples
     --------
     >>> collection = Collection()
@@ -77,6 +82,7 @@ class Collection:
         self.length = length
         self.frequencies = dict(frequencies or {})
         self.extra = extra
+        self.others: dict[str, Collection] = {}
 
     def add(self, terms: Mapping[str, int]) -> None:
         """Add a document."""
@@ -96,15 +102,25 @@ class Collection:
         ``length`` is the document's if these are not all of its terms. A term that no
         document of the collection has weighs as one that a single one has.
         """
-        if not self.length:
+        others = self.others.values()
+        all_length = self.length + sum(other.length for other in others)
+        if not all_length:
             return {}
-        n = self.n + self.extra
-        ndl = (sum(terms.values()) if length is None else length) * self.n / self.length
-        get = self.frequencies.get
+        all_n = self.n + sum(other.n for other in others)
+        n = all_n + self.extra
+        ndl = (sum(terms.values()) if length is None else length) * all_n / all_length
+        get = self._frequency if others else self.frequencies.get
         return {
             term: combined_weight(math.log(n / get(term, 1)), float(tf), ndl, k1=k1, b=b)
             for term, tf in terms.items()
         }
+
+    def _frequency(self, term: str, least: int) -> int:
+        """Return in how many documents a term is, also of the others."""
+        found = self.frequencies.get(term, 0)
+        for other in self.others.values():
+            found += other.frequencies.get(term, 0)
+        return max(found, least)
 
 
 def okapi_weights(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from focusspider.models.archive import check_shapes
 from focusspider.registry import check_whole
 
 if TYPE_CHECKING:
@@ -13,7 +14,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["OnlineBayes"]
+    from focusspider.models.archive import Shapes
+
+__all__ = ["CONTRIBUTION", "OnlineBayes"]
+
+#: What :meth:`OnlineBayes.contribution` returns; the first class is the negative one.
+CONTRIBUTION: Shapes = {
+    "features": ("<i4", ("n_features",)),
+    "counts": ("<i4", (2, "n_features")),
+    "examples": ("<i8", (2,)),
+}
 
 
 class OnlineBayes:
@@ -53,6 +63,32 @@ class OnlineBayes:
         """Learn an example, (n,)."""
         np.add.at(self._counts[int(positive)], features, 1)
         self._examples[int(positive)] += 1
+
+    def add(self, contribution: Mapping[str, NDArray[Any]], *, times: int = 1) -> None:
+        """Add what another was taught (:meth:`contribution`); with ``times=-1`` take it off.
+
+        Raises ``ValueError`` for what is none.
+        """
+        check_shapes(contribution, CONTRIBUTION)
+        features, counts = contribution["features"], contribution["counts"]
+        examples = contribution["examples"]
+        if len(features) and not 0 <= features.min() <= features.max() < self.n_features:
+            raise ValueError(f"features are numbers below {self.n_features}")
+        if (np.diff(features) <= 0).any():
+            raise ValueError("features are in ascending order, each once")
+        if (counts < 0).any() or (examples < 0).any():
+            raise ValueError("counts are not negative")
+        self._counts[:, features] += times * counts
+        self._examples += times * examples
+
+    def contribution(self) -> dict[str, NDArray[Any]]:
+        """Return what it was taught, but for features that no example has; see :meth:`add`."""
+        features = np.flatnonzero(self._counts.any(axis=0))
+        return {
+            "features": features.astype(np.int32),
+            "counts": self._counts[:, features].astype(np.int32),
+            "examples": self._examples.astype(np.int64),
+        }
 
     def log_odds(
         self, features: NDArray[np.integer[Any]], ends: NDArray[np.integer[Any]]

@@ -10,9 +10,11 @@ from zlib import crc32
 import numpy as np
 
 from focusspider.growing import GrowingArray
-from focusspider.models.online_bayes import OnlineBayes
+from focusspider.models.archive import check_shapes
+from focusspider.models.online_bayes import CONTRIBUTION, OnlineBayes
 from focusspider.registry import check_number, check_whole
 from focusspider.strategies.base import BaseStrategy, LinkScores, Reranking, scored
+from focusspider.strategies.verdicts import VERDICTS, Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from focusspider.frontier import FrontierView
     from focusspider.page import Page
     from focusspider.relevance.base import Judgement
-    from focusspider.strategies.base import RerankWork, State
+    from focusspider.strategies.base import Contribution, RerankWork, State
 
 __all__ = ["Apprentice"]
 
@@ -75,7 +77,11 @@ class Apprentice(BaseStrategy):
 
     def start(self, profile: object, random_state: np.random.Generator) -> None:  # noqa: ARG002
         """Begin without an example."""
-        self._model = OnlineBayes(2**_BITS)
+        self._own = OnlineBayes(2**_BITS)
+        #: what links are scored by: with what other workers have learnt, if there are any
+        self._model = self._own
+        self._others: dict[str, Contribution] = {}
+        self._verdicts = Verdicts()
         #: the page that was last looked at: it is observed, and then its links are scored
         self._latest: tuple[Page, tuple[NDArray[np.uint32], NDArray[np.int64]]] | None = None
         self._forget_all()
@@ -89,11 +95,9 @@ class Apprentice(BaseStrategy):
 
     def observe(self, page: Page, judgement: Judgement) -> None:
         """Learn from the links that led to the page, and remember those on it."""
-        ends = self._ends.values
+        self._verdicts.add(page, judgement)
         for key in (page.key, *page.moved_from_keys):
-            for link in self._links_to.pop(key, ()):
-                features = self._features.values[ends[link] : ends[link + 1]]
-                self._model.learn(features, positive=judgement.relevant)
+            self._judged(key, judgement.relevant)
         features, ends = self._of_page(page)
         first, before = len(self._keys), len(self._features)
         if first + len(page.links) > self.max_links:
@@ -104,6 +108,14 @@ class Apprentice(BaseStrategy):
         self._keys.extend(page.link_keys)
         for link, key in enumerate(page.link_keys.tolist(), first):
             self._links_to.setdefault(key, []).append(link)
+
+    def _judged(self, key: int, relevant: bool) -> None:
+        """Learn from the links to a page."""
+        ends = self._ends.values
+        for link in self._links_to.pop(key, ()):
+            features = self._features.values[ends[link] : ends[link + 1]]
+            for model in {self._own, self._model}:
+                model.learn(features, positive=relevant)
 
     def _of_page(self, page: Page) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return the features of the links of a page, (n,), and where each link's end."""
@@ -151,7 +163,7 @@ class Apprentice(BaseStrategy):
         """Return what was learnt, and the links to what is not fetched."""
         waiting = np.array(list(self._links_to), dtype=np.uint64)
         return {
-            **self._model.arrays(),
+            **self._own.arrays(),
             "features": self._features.view(),
             "ends": self._ends.view(),
             "keys": self._keys.view(),
@@ -160,7 +172,7 @@ class Apprentice(BaseStrategy):
 
     def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
         """Take up what was learnt."""
-        self._model.recall(memory)
+        self._own.recall(memory)
         self._features = GrowingArray.of(memory["features"])
         self._ends = GrowingArray.of(memory["ends"])
         self._keys = GrowingArray.of(memory["keys"])
@@ -168,6 +180,27 @@ class Apprentice(BaseStrategy):
         for link, key in enumerate(memory["keys"].tolist()):
             if key in self._links_to:
                 self._links_to[key].append(link)
+
+    def contribution(self) -> Contribution:
+        """Return the examples of links on own pages, and what own pages are."""
+        return {**self._own.contribution(), **self._verdicts.arrays()}
+
+    def join(self, worker: str, contribution: Contribution) -> None:
+        """Add the examples of another worker, and learn from the links to its pages."""
+        check_shapes(contribution, {**CONTRIBUTION, **VERDICTS})
+        before = self._others.get(worker)
+        if self._model is self._own:
+            self._model = self._own.copy()
+        self._model.add({name: contribution[name] for name in CONTRIBUTION})
+        if before is not None:
+            self._model.add({name: before[name] for name in CONTRIBUTION}, times=-1)
+        self._others[worker] = contribution
+        keys, relevant = contribution["page_keys"], contribution["page_relevant"]
+        new = ~np.isin(keys, () if before is None else before["page_keys"])
+        for key, is_relevant in zip(
+            keys[new].astype(np.uint64).tolist(), relevant[new].tolist(), strict=True
+        ):
+            self._judged(key, is_relevant)
 
 
 def _feature(token: str, distance: int) -> int:

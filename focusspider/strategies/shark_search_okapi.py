@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from focusspider.corpus import (
     read_corpus,
     unpack_terms,
 )
+from focusspider.models.archive import check_shapes
 from focusspider.models.okapi import Collection, okapi_weights, weighted_cosine
 from focusspider.registry import check_number, check_share, check_whole
 from focusspider.strategies.shark_search import SharkSearch
@@ -24,12 +26,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from focusspider.corpus import Counts
+    from focusspider.models.archive import Shapes
     from focusspider.page import Page
     from focusspider.profile import TopicProfile
     from focusspider.relevance.base import Judgement
+    from focusspider.strategies.base import Contribution, ContributionWork
     from focusspider.text import Terms
 
 __all__ = ["SharkSearchOkapi"]
+
+#: Terms that other workers are told of: those beyond are rare, and weigh as if nobody had them.
+_MOST_TERMS = 100_000
+_CONTRIBUTION: Shapes = {
+    "size": ("<f8", (2,)),
+    "terms": ("|u1", ("bytes of terms",)),
+    "frequencies": ("<i8", ("n_terms",)),
+}
 
 
 class SharkSearchOkapi(SharkSearch):
@@ -132,10 +144,22 @@ class SharkSearchOkapi(SharkSearch):
     def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
         """Take up the collection, where it is not that of the corpus."""
         if self._corpus_path is None:
-            n, length = memory["size"].tolist()
-            terms = unpack_terms(memory["terms"])
-            counts = dict(zip(terms, memory["frequencies"].tolist(), strict=True))
-            self._collection = Collection(int(n), length, counts, extra=1)
+            self._collection = _collection(memory, extra=1)
+
+    def contribution(self) -> ContributionWork | None:
+        """Return the work that packs the collection of own pages; of a corpus there is none."""
+        if self._corpus_path is not None or not self._collection.n:
+            return None
+        own = self._collection
+        return partial(_packed, own.n, own.length, own.frequencies.copy())
+
+    def join(self, worker: str, contribution: Contribution) -> None:
+        """Count the pages of another worker too."""
+        if self._corpus_path is None:
+            check_shapes(contribution, _CONTRIBUTION)
+            if min(*contribution["size"].tolist(), *contribution["frequencies"].tolist()) < 0:
+                raise ValueError("counts are not negative")
+            self._collection.others[worker] = _collection(contribution)
 
     def _learn(self, corpus: Counts) -> None:
         """Take collection and examples from a corpus."""
@@ -155,3 +179,24 @@ class SharkSearchOkapi(SharkSearch):
             mean = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).mean(axis=0)
             pairs = zip(vocabulary, mean.tolist(), strict=True)
             self._example = {term: weight for term, weight in pairs if weight}
+
+
+def _packed(n: int, length: float, frequencies: Mapping[str, int]) -> Contribution:
+    """Return a collection as arrays; of very many terms the most frequent."""
+    counts = np.fromiter(frequencies.values(), np.int64, len(frequencies))
+    names = list(frequencies)
+    if len(names) > _MOST_TERMS:
+        chosen = np.sort(np.argsort(-counts, kind="stable")[:_MOST_TERMS])
+        names, counts = [names[i] for i in chosen.tolist()], counts[chosen]
+    return {
+        "size": np.array([n, length], dtype=np.float64),
+        "terms": pack_terms(names),
+        "frequencies": counts,
+    }
+
+
+def _collection(arrays: Mapping[str, NDArray[Any]], *, extra: int = 0) -> Collection:
+    n, length = arrays["size"].tolist()
+    terms = unpack_terms(arrays["terms"])
+    counts = dict(zip(terms, arrays["frequencies"].tolist(), strict=True))
+    return Collection(int(n), length, counts, extra=extra)

@@ -19,6 +19,7 @@
 --   untidy   hash    worker that is gone -> worker of its machine that cuts its files, or nothing
 --   idle     set     workers without anything to ask for
 --   hp       hash    host -> pages that it has brought, where that is limited
+--   s sv     hashes  what strategies have learnt, see sharing.py; no script touches them
 --   pg       hash    number of a page -> number of the page that led there, and its URL
 --
 -- A key is the first 8 bytes of a fingerprint. An age counts down, in 6 bytes, so that of equal
