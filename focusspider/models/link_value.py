@@ -8,7 +8,7 @@ one word) led to something; a :class:`LinkValue` weighs many such figures agains
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,6 +76,9 @@ class SuccessTable:
         a, above 0.
     numbered
         So many numbers there are; a larger one is not known. None: groups are hashes.
+    added
+        Groups, trials and successes that were counted elsewhere, (n,) each; they are in no
+        fold.
     """
 
     __slots__ = ("_folded", "_mask", "_mean", "_numbered", "_prior", "_successes", "_trials")
@@ -89,15 +92,21 @@ class SuccessTable:
         mean: float,
         prior: float = 1.0,
         numbered: int | None = None,
+        added: tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]] | None = None,
     ) -> None:
         self._mean, self._prior, self._numbered = mean, prior, numbered
         # A quarter full where all trials differ, up to the most; the number after the last is
         # that of all unknown ones.
-        self._mask = (1 << min(max(10, (4 * len(groups)).bit_length()), _MOST_BITS)) - 1
+        n = len(groups) + (0 if added is None else len(added[0]))
+        self._mask = (1 << min(max(10, (4 * n).bit_length()), _MOST_BITS)) - 1
         size = self._mask + 1 if numbered is None else numbered + 1
         places = self._places(groups)
         self._trials = np.bincount(places, minlength=size).astype(np.float32)
         self._successes = np.bincount(places, outcomes, minlength=size).astype(np.float32)
+        if added is not None:
+            more = self._places(added[0])
+            self._trials += np.bincount(more, added[1], minlength=size).astype(np.float32)
+            self._successes += np.bincount(more, added[2], minlength=size).astype(np.float32)
         self._folded = None if folds is None else (places * FOLDS + folds, outcomes)
 
     def counts(

@@ -27,6 +27,7 @@ from focusspider.strategies.linklearning import (
     priorities,
 )
 from focusspider.strategies.linklessons import lessons_of
+from focusspider.strategies.linksharing import LinkSharing
 from focusspider.strategies.orderchange import ndcg, sampled
 from focusspider.strategies.trained import TrainedModels
 
@@ -41,8 +42,9 @@ if TYPE_CHECKING:
     from focusspider.page import Page
     from focusspider.profile import TopicProfile
     from focusspider.relevance.base import Judgement
-    from focusspider.strategies.base import RerankWork, State
+    from focusspider.strategies.base import Contribution, ContributionWork, RerankWork, State
     from focusspider.strategies.linkevidence import Snapshot
+    from focusspider.strategies.linksharing import Elsewhere
 
 __all__ = ["Auto"]
 
@@ -195,12 +197,14 @@ class Auto(BaseStrategy):
         self._warned_at = 100
         self._probed = 0
         self._course: list[tuple[float, ...]] = []
+        self._sharing = LinkSharing()
         if self._trained.names:
             logger.info("auto asks these trained models too: %s", ", ".join(self._trained.names))
 
     def observe(self, page: Page, judgement: Judgement) -> None:
         """Add the page, what it is, and its links."""
         self._found += judgement.relevant
+        self._sharing.verdicts.add(page, judgement)
         self._work.add_page(len(page.links))
         self._evidence.add_page(
             page,
@@ -249,7 +253,11 @@ class Auto(BaseStrategy):
         if not self._work.affords(known=links, scored=min(links, 2 * waits), fitted=rows):
             return None
         return partial(
-            self._reranking, self._evidence.snapshot(), self._evidence.forgotten, frontier
+            self._reranking,
+            self._evidence.snapshot(),
+            self._evidence.forgotten,
+            frontier,
+            self._sharing.elsewhere,
         )
 
     def memory(self) -> Mapping[str, NDArray[Any]]:
@@ -292,6 +300,15 @@ class Auto(BaseStrategy):
             models=self._trained,
         )
 
+    def contribution(self) -> ContributionWork:
+        """Return the work that puts together what other workers are told of own pages."""
+        learnt = self._learnt_since(self._evidence.forgotten)
+        return self._sharing.contribution(self._evidence.snapshot(), learnt)
+
+    def join(self, worker: str, contribution: Contribution) -> None:
+        """Take what another worker has told, for the next rerank."""
+        self._sharing.join(worker, contribution)
+
     def _course_rows(self) -> NDArray[np.float64]:
         return np.array(self._course, dtype=np.float64).reshape(-1, len(COURSE))
 
@@ -315,9 +332,15 @@ class Auto(BaseStrategy):
                 fetched,
             )
 
-    def _reranking(self, seen: Snapshot, forgotten: int, frontier: FrontierView) -> Reranking:
+    def _reranking(
+        self,
+        seen: Snapshot,
+        forgotten: int,
+        frontier: FrontierView,
+        elsewhere: Elsewhere | None,
+    ) -> Reranking:
         before = self._learnt_since(forgotten)
-        learnt = self._learner.learn(seen, forgotten, before)
+        learnt = self._learner.learn(seen, forgotten, before, elsewhere)
         if learnt is None:
             return _nothing()
         order = np.argsort(seen.node_key)

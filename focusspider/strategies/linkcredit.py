@@ -64,6 +64,12 @@ class PageValues(NamedTuple):
         outcomes: NDArray[np.float64] = np.maximum(self.found, self.share * self.best)
         return outcomes
 
+    def until(self, rows: int) -> PageValues:
+        """Return those of the first rows."""
+        return PageValues(
+            self.found[:rows], self.share, self.best[:rows], self.others[:rows], self.by[:rows]
+        )
+
     def without(self, rows: NDArray[Any], nodes: NDArray[Any]) -> NDArray[np.float64]:
         """Return what came of rows but for what each owes to a node, (n,).
 

@@ -16,6 +16,7 @@ from focusspider.priority import scalar_priorities
 from focusspider.strategies.linkcandidates import Candidates, candidates, distinct, folds_of
 from focusspider.strategies.linkcredit import PageValues, credit_share, page_values, wanted
 from focusspider.strategies.linkfeatures import features, prior_scores
+from focusspider.strategies.linksharing import Elsewhere, Examples
 from focusspider.strategies.linksuccesses import Successes
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Learnt(NamedTuple):
         Weight of the model against the prior, in [0, 1).
     expected
         Value of each node that waits, 0 of others, (n_nodes,).
+    examples
+        What the model was fitted to of own pages, where other workers are told.
     """
 
     fitted: int
@@ -58,6 +61,7 @@ class Learnt(NamedTuple):
     successes: Successes
     model: LinkValue
     expected: NDArray[np.float64]
+    examples: Examples | None = None
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """Return that which cannot be computed anew, for :meth:`LinkLearner.recall`."""
@@ -88,31 +92,45 @@ class LinkLearner:
     refit_growth: float
     alpha: float
 
-    def learn(self, seen: Snapshot, forgotten: int, before: Learnt | None) -> Learnt | None:
+    def learn(
+        self,
+        own: Snapshot,
+        forgotten: int,
+        before: Learnt | None,
+        elsewhere: Elsewhere | None = None,
+    ) -> Learnt | None:
         """Count successes anew, and fit the regression again if the crawl has grown enough.
 
-        None where no page was anything that is looked for, and where no page was reached by
-        a link.
+        ``elsewhere`` is what other workers have told; None: there are none, and what they
+        would be told is not kept. None is returned where no page was anything that is looked
+        for, and where no page was reached by a link.
         """
-        now = seen.n_rows + forgotten
-        found = wanted(seen)
-        if not found.any():
+        told = Elsewhere(()) if elsewhere is None else elsewhere
+        seen = told.with_pages(own)
+        now = own.n_rows + forgotten + int(told.pages)
+        found = seen.row_relevant.astype(np.float64) if told.relevant else wanted(seen)
+        if not (told.relevant or found.any()):
             return None
         expected = before.expected if before and len(before.expected) else None
         hoped = None if expected is None else self.hope * expected
-        values = page_values(seen, found, self.credit * credit_share(found), hoped)
-        outcomes = values.outcomes
-        mean = float(np.clip((outcomes.sum() + 0.5) / (len(outcomes) + 1), 1e-3, 0.9))
+        share = self.credit * credit_share(found[: own.n_rows])
+        values = page_values(seen, found, share, hoped)
+        outcomes = values.outcomes[: own.n_rows]
+        brought, pages = float(outcomes.sum()) + told.outcomes, own.n_rows + told.pages
+        mean = float(np.clip((brought + 0.5) / (pages + 1), 1e-3, 0.9))
         fits = before is None or now >= before.fitted * (1 + self.refit_growth)
-        successes = self.successes(seen, values, mean, folded=fits)
-        relevant = float(seen.row_relevant.sum()) or 1.0
+        rows = None if seen is own else own.n_rows
+        successes = self.successes(seen, values, mean, folded=fits, own=rows, told=told)
+        relevant = float(own.row_relevant.sum()) + told.relevant or 1.0
         trust = relevant / (relevant + self.doubt)
         if before is None or fits:
-            model = self._fitted(seen, outcomes, successes)
+            fitted = self._fitted(own, outcomes, successes, told)
             successes.drop_folds()
-            if model is None:
+            if fitted is None:
                 return None
-            return Learnt(now, forgotten, trust, successes, model, np.zeros(0))
+            model, examples = fitted
+            kept = None if elsewhere is None else examples
+            return Learnt(now, forgotten, trust, successes, model, np.zeros(0), kept)
         return before._replace(trust=trust, successes=successes)
 
     def recall(self, memory: Mapping[str, NDArray[Any]], seen: Snapshot, forgotten: int) -> Learnt:
@@ -139,11 +157,25 @@ class LinkLearner:
         )
 
     def successes(
-        self, seen: Snapshot, values: PageValues, mean: float, *, folded: bool = False
+        self,
+        seen: Snapshot,
+        values: PageValues,
+        mean: float,
+        *,
+        folded: bool = False,
+        own: int | None = None,
+        told: Elsewhere | None = None,
     ) -> Successes:
-        """Count how often groups and words have led to something."""
+        """Count how often groups and words have led to something; ``own`` rows are own pages."""
         return Successes(
-            seen, values, mean=mean, prior=self.prior, word_prior=2 * self.prior, folded=folded
+            seen,
+            values,
+            mean=mean,
+            prior=self.prior,
+            word_prior=2 * self.prior,
+            folded=folded,
+            own=own,
+            elsewhere=told,
         )
 
     def log_odds(
@@ -170,8 +202,12 @@ class LinkLearner:
         return blended
 
     def _fitted(
-        self, seen: Snapshot, outcomes: NDArray[np.float64], successes: Successes
-    ) -> LinkValue | None:
+        self,
+        seen: Snapshot,
+        outcomes: NDArray[np.float64],
+        successes: Successes,
+        told: Elsewhere,
+    ) -> tuple[LinkValue, Examples] | None:
         """Learn from the pages that were reached by a link, as that looked before."""
         rows = seen.node_row[seen.link_node]  # (n_links,)
         oldest = max(0, seen.n_rows - _MOST_EXAMPLES)
@@ -181,7 +217,18 @@ class LinkLearner:
             return None
         examples = candidates(seen, nodes, led, folds_of(nodes))
         found = features(seen, examples, successes, without=self.without)
-        return LinkValue(l2=self.l2).fit(found.values, outcomes[seen.node_row[nodes]])
+        brought = outcomes[seen.node_row[nodes]]
+        values, theirs, weights = told.examples(found)
+        model = LinkValue(l2=self.l2)
+        if len(theirs):
+            model.fit(
+                np.concatenate([found.values, values]),
+                np.concatenate([brought, theirs]),
+                np.concatenate([np.ones(len(brought)), weights]),
+            )
+        else:
+            model.fit(found.values, brought)
+        return model, Examples.of(found, brought)
 
 
 def of_prior(mean: float, prior: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from focusspider.strategies.linkcredit import PageValues
     from focusspider.strategies.linkevidence import Snapshot
+    from focusspider.strategies.linksharing import Elsewhere
 
 __all__ = ["WORDS", "Successes", "groups_of", "word_trials"]
 
@@ -37,6 +38,11 @@ class Successes:
         Number of trials that the mean counts for, in a group, and for a word.
     folded
         Whether a model is to be fitted to these, and members ask without their own fold.
+    own
+        So many rows are this worker's; what became of the others its links tell of, and
+        nothing else. None: all.
+    elsewhere
+        What other workers have counted.
     """
 
     def __init__(
@@ -48,8 +54,10 @@ class Successes:
         prior: float,
         word_prior: float,
         folded: bool = False,
+        own: int | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
-        self.values = values
+        self.values = values if own is None else values.until(own)
         self.mean = mean
         outcomes = values.outcomes
         rows = seen.node_row[seen.link_node]  # (n_links,)
@@ -73,20 +81,34 @@ class Successes:
                     mean=mean,
                     prior=prior,
                     numbered=numbered.get(name),
+                    added=elsewhere.counts(name, seen) if elsewhere else None,
                 )
             )
-        urls = seen.node_groups[seen.row_node]  # (n_rows, n_groups)
-        of_row = folds_of(seen.row_node) if folded else None
+        urls = seen.node_groups[seen.row_node[:own]]  # (n_rows, n_groups)
+        of_row = folds_of(seen.row_node[:own]) if folded else None
         self.urls = [
-            SuccessTable(urls[:, column], outcomes, of_row, mean=mean, prior=prior)
-            for column in range(len(URL_GROUPS))
+            SuccessTable(
+                urls[:, column],
+                outcomes[:own],
+                of_row,
+                mean=mean,
+                prior=prior,
+                added=elsewhere.counts(f"url {name}", seen) if elsewhere else None,
+            )
+            for column, name in enumerate(URL_GROUPS)
         ]
         self.words = []
         for kind, _ in WORDS:
-            words, of_word, of_fold = word_trials(seen, outcomes, kind)
+            of = seen if own is None or kind != "url words" else seen.until(own)
+            words, of_word, of_fold = word_trials(of, outcomes, kind)
             self.words.append(
                 SuccessTable(
-                    words, of_word, of_fold if folded else None, mean=mean, prior=word_prior
+                    words,
+                    of_word,
+                    of_fold if folded else None,
+                    mean=mean,
+                    prior=word_prior,
+                    added=elsewhere.counts(kind, seen) if elsewhere else None,
                 )
             )
 

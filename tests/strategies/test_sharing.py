@@ -86,7 +86,7 @@ def scores(strategy: Strategy) -> LinkScores:
 
 
 def test_the_strategies_that_share() -> None:
-    assert SHARED == ["shark-search-okapi", "apprentice"]
+    assert SHARED == ["shark-search-okapi", "apprentice", "auto"]
 
 
 @pytest.mark.parametrize("times", [2, 5])
