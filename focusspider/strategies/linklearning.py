@@ -43,7 +43,8 @@ class Learnt(NamedTuple):
     Attributes
     ----------
     fitted
-        Number of pages, forgotten ones included, when the model was fitted.
+        Number of pages, forgotten ones included, when the model was fitted; and of the
+        examples of other workers.
     forgotten
         Number of pages that were forgotten before their numbers, and those of nodes and
         texts, were what they are here.
@@ -107,7 +108,7 @@ class LinkLearner:
         """
         told = Elsewhere(()) if elsewhere is None else elsewhere
         seen = told.with_pages(own)
-        now = own.n_rows + forgotten + int(told.pages)
+        now = own.n_rows + forgotten + int(told.fitted)
         found = seen.row_relevant.astype(np.float64) if told.relevant else wanted(seen)
         if not (told.relevant or found.any()):
             return None
@@ -212,13 +213,20 @@ class LinkLearner:
         rows = seen.node_row[seen.link_node]  # (n_links,)
         oldest = max(0, seen.n_rows - _MOST_EXAMPLES)
         led = np.flatnonzero((rows >= oldest) & (seen.link_row < rows))
+        own = bool(len(led))
+        if not own:  # what others have told may do
+            led = np.arange(min(1, len(seen.link_node)))
         nodes = distinct(seen.link_node[led])
         if not len(nodes):
             return None
         examples = candidates(seen, nodes, led, folds_of(nodes))
         found = features(seen, examples, successes, without=self.without)
         brought = outcomes[seen.node_row[nodes]]
+        if not own:
+            found, brought = found._replace(values=found.values[:0]), brought[:0]
         values, theirs, weights = told.examples(found)
+        if not own and not len(theirs):
+            return None
         model = LinkValue(l2=self.l2)
         if len(theirs):
             model.fit(

@@ -149,14 +149,16 @@ class Elsewhere:
 
     Attributes
     ----------
-    pages, outcomes, relevant : float
-        Their pages, what came of these in sum, and how many were relevant.
+    pages, outcomes, relevant, fitted : float
+        Their pages, what came of these in sum, how many were relevant, and to how many their
+        regressions were fitted.
     """
 
     def __init__(self, contributions: Sequence[Contribution]) -> None:
         self._contributions = contributions
         totals = np.sum([each["totals"] for each in contributions], axis=0)
-        self.pages, self.outcomes, self.relevant, _ = (totals + np.zeros(4)).tolist()
+        totals = (totals + np.zeros(4)).tolist()
+        self.pages, self.outcomes, self.relevant, self.fitted = totals
 
     @staticmethod
     def check(contribution: Contribution) -> None:
