@@ -36,6 +36,7 @@ __all__ = ["Browser", "RenderError", "Rendered", "check_browser"]
 logger = logging.getLogger(__name__)
 
 _START = 60.0  # seconds that the browser may take to start
+_PAUSE = 0.02  # seconds between two looks at whether the browser is there
 _GRACE = 5.0  # seconds beside those of the policy, and to close a page
 _HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 #: Rendered before anything is asked of the web, to see that the browser works.
@@ -124,6 +125,8 @@ class Browser:
             launch_options=options,
             max_pages_per_context=2,
             startup_context_kwargs={},
+            restart_disconnected_browser=True,
+            target_closed_max_retries=0,  # a page is given its document once: see _open
         )
 
     @property
@@ -165,19 +168,50 @@ class Browser:
             name = f"focus-{next(self._numbers)}"
             inner = context_request(request, document, guard, name, self._verifies)
             # not cancelled when it takes too long: what it has opened would stay open
-            opening = asyncio.ensure_future(self._handler.download_request(inner))
+            opening = asyncio.ensure_future(self._open(inner, guard))
+            end = asyncio.get_running_loop().time() + policy.seconds
             try:
-                async with asyncio.timeout(policy.seconds + _GRACE):
-                    return await self._rendered(opening, document, policy, guard)
+                async with guard.within(end + _GRACE):
+                    return await self._rendered(opening, document, policy, guard, end)
             except TimeoutError:
+                if guard.gone:
+                    gone = f"{document.url}: the page or its browser is gone"
+                    raise RenderError("crash", gone) from None
                 late = f"{document.url}: the browser does not answer"
                 raise RenderError("timeout", late) from None
+            except RenderError:
+                raise
             except _nonsense() as error:
-                reason = "crash" if guard.crashed or _is_gone(error) else "error"
+                reason = "crash" if guard.gone or _is_gone(error) else "error"
                 detail = str(error).strip().partition("\n")[0]
                 raise RenderError(reason, f"{document.url}: {detail}") from error
             finally:
-                await self._close(name, opening)
+                await self._close(name, opening, guard)
+                guard.release()
+
+    async def _open(self, request: Request, guard: Guard) -> Response:
+        """Open a page; once more where its browser was gone before the page was there."""
+        for last in (False, True):
+            await self._let_go()
+            try:
+                response: Response = await self._handler.download_request(request)
+            except _nonsense() as error:
+                if last or guard.page is not None or not _is_gone(error):
+                    raise
+            else:
+                break
+        return response
+
+    async def _let_go(self) -> None:
+        """Wait until no browser that is gone is taken for one that is there."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                while self._is_left():
+                    await asyncio.sleep(_PAUSE)
+
+    def _is_left(self) -> bool:
+        browser = getattr(self._handler, "browser", None)
+        return browser is not None and not browser.is_connected()
 
     async def _rendered(
         self,
@@ -185,11 +219,11 @@ class Browser:
         document: Response,
         policy: RenderPolicy,
         guard: Guard,
+        deadline: float,
     ) -> Rendered:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + policy.seconds
         guard.expect()
-        await asyncio.wait_for(asyncio.shield(opening), policy.seconds)
+        async with guard.within(deadline):
+            await asyncio.shield(opening)
         page = guard.page
         assert page is not None
         await loaded(page, guard, seconds=policy.seconds / 2)
@@ -221,9 +255,9 @@ class Browser:
             await prober.run()
         except _nonsense() as error:
             logger.debug("Probing ended: %s", error)
-            prober.found.stopped = "crash" if guard.crashed or _is_gone(error) else "error"
+            prober.found.stopped = "crash" if guard.gone or _is_gone(error) else "error"
 
-    async def _close(self, name: str, opening: asyncio.Future[Response]) -> None:
+    async def _close(self, name: str, opening: asyncio.Future[Response], guard: Guard) -> None:
         """End a page with its context, and the browser where that can't be done."""
         for last in (False, True):
             wrapper = self._handler.context_wrappers.get(name)
@@ -231,6 +265,8 @@ class Browser:
                 async with asyncio.timeout(_GRACE):
                     if wrapper is not None:
                         await wrapper.context.close()
+                    if guard.page is not None:
+                        opening.cancel()  # it may wait for a download, which is not to come
                     if not opening.done():
                         await asyncio.wait({opening})
             if name not in self._handler.context_wrappers and opening.done():
@@ -253,7 +289,7 @@ def _nonsense() -> tuple[type[Exception], ...]:
     """Return what a browser, and a page that has bent its own functions, can make us raise."""
     from playwright.async_api import Error
 
-    return (Error, LookupError, TypeError, ValueError, AttributeError)
+    return (Error, LookupError, TypeError, ValueError, AttributeError, RuntimeError)
 
 
 def _is_gone(error: Exception) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import json
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from playwright.async_api import Dialog, Page, Request, Route
+    from playwright.async_api import Browser, Dialog, Page, Request, Route
     from scrapy.http import Response
 
 __all__ = ["Guard", "is_local"]
@@ -26,6 +27,8 @@ _LED_ON = frozenset({"anchorClick", "httpHeaderRefresh", "metaTagRefresh", "scri
 _OF_TRANSFER = frozenset(
     {"connection", "content-encoding", "content-length", "keep-alive", "transfer-encoding"}
 )
+#: Types that Chromium shows as pages, and does not save.
+_PAGES = ("text/html", "application/xhtml+xml")
 _SCRIPT = files("focusspider.render").joinpath("probe.js").read_text(encoding="utf-8").rstrip()
 
 
@@ -66,7 +69,9 @@ class Guard:
         self.led: list[str] = []
         self.refused: Counter[str] = Counter()
         self.dialogs = 0
-        self.crashed = False
+        self.gone = False  # the page, or the browser that it was in
+        self._browser: Browser | None = None
+        self._limits: list[asyncio.Timeout] = []
         self._document = document
         self._local = is_local(document.url)
         self._blocked = blocked
@@ -81,7 +86,11 @@ class Guard:
         """Take a page over, before it asks for anything."""
         self.page = page
         try:
-            page.on("crash", self._crash)
+            page.on("crash", self._end)
+            page.on("close", self._end)
+            self._browser = page.context.browser
+            assert self._browser is not None
+            self._browser.on("disconnected", self._end)
             page.on("dialog", self._answer)
             page.on("request", self._asks)
             page.on("requestfinished", self._has)
@@ -98,6 +107,26 @@ class Guard:
         except BaseException:
             await page.close()  # or it would go on without its guard
             raise
+
+    @contextlib.asynccontextmanager
+    async def within(self, when: float) -> AsyncIterator[None]:
+        """Wait for the page until a time by the loop's clock, or until it is ``gone``.
+
+        What is asked of a page in a browser that was killed may never be answered. Raises
+        TimeoutError.
+        """
+        async with asyncio.timeout_at(0 if self.gone else when) as limit:
+            self._limits.append(limit)
+            try:
+                yield
+            finally:
+                self._limits.pop()
+
+    def release(self) -> None:
+        """Listen to the browser no more."""
+        if self._browser is not None:
+            self._browser.remove_listener("disconnected", self._end)
+            self._browser = None
 
     def expect(self) -> None:
         """Let the page have its document, once."""
@@ -117,7 +146,7 @@ class Guard:
         with contextlib.suppress(Exception):  # the page is gone, and nobody waits
             if self._is_document(request) and self._expected and request.method == "GET":
                 self._expected = False
-                await self._give(route, self._document)
+                await self._give(route, self._document, _shown(self._document))
                 return
             reason = await self._refusal(request)
             if reason is not None:
@@ -128,7 +157,7 @@ class Guard:
             elif (stored := await self._fetch(request.url)) is None:
                 await route.abort("namenotresolved")
             else:
-                await self._give(route, stored)
+                await self._give(route, stored, _plain(stored))
 
     async def _refusal(self, request: Request) -> str | None:
         """Return why a request may not be made, or None."""
@@ -151,12 +180,7 @@ class Guard:
         assert self.page is not None
         return request.is_navigation_request() and request.frame == self.page.main_frame
 
-    async def _give(self, route: Route, response: Response) -> None:
-        headers = {
-            name.decode("latin-1"): "\n".join(value.decode("latin-1") for value in values)
-            for name, values in response.headers.items()
-            if name.decode("latin-1").lower() not in _OF_TRANSFER
-        }
+    async def _give(self, route: Route, response: Response, headers: dict[str, str]) -> None:
         await route.fulfill(status=response.status, headers=headers, body=response.body)
 
     async def _elsewhere(self, route: Route, request: Request) -> None:
@@ -182,14 +206,34 @@ class Guard:
         with contextlib.suppress(Exception):
             await dialog.accept(dialog.default_value)
 
-    def _crash(self, _: Page) -> None:
-        self.crashed = True
+    def _end(self, _: Page | Browser) -> None:
+        self.gone = True
+        if self._limits and not self._limits[-1].expired():
+            self._limits[-1].reschedule(0)
 
     def _asks(self, request: Request) -> None:
         self._pending.add(request)
 
     def _has(self, request: Request) -> None:
         self._pending.discard(request)
+
+
+def _plain(response: Response) -> dict[str, str]:
+    """Return the headers of an answer that has come whole, their names in lower case."""
+    headers = {
+        name.decode("latin-1").lower(): "\n".join(value.decode("latin-1") for value in values)
+        for name, values in response.headers.items()
+    }
+    return {name: value for name, value in headers.items() if name not in _OF_TRANSFER}
+
+
+def _shown(document: Response) -> dict[str, str]:
+    """Return the headers of a document that is to be shown, and not saved."""
+    headers = _plain(document)
+    headers.pop("content-disposition", None)
+    if not headers.get("content-type", "").lower().startswith(_PAGES):
+        headers["content-type"] = "text/html"  # Scrapy has found that it is a page
+    return headers
 
 
 def is_local(url: str) -> bool:

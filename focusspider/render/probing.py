@@ -101,10 +101,10 @@ class Prober:
     async def run(self) -> None:
         """Search until nothing is left to try, or a budget is spent."""
         try:
-            async with asyncio.timeout_at(self._deadline):
+            async with self._guard.within(self._deadline):
                 await self._search()
         except TimeoutError:
-            self.found.stopped = "seconds"
+            self.found.stopped = "crash" if self._guard.gone else "seconds"
 
     async def _search(self) -> None:
         state = await self._look()
