@@ -182,7 +182,7 @@ class Monitor:
         scheduler = FocusScheduler.of(self._crawler)
         counts = None if scheduler is None else scheduler.frontier.counts
         session = self._session
-        fetched = session.fetched if session else counts.done if counts else 0
+        fetched = session.fetched if session else self._responses()
         now = self._clock()
         self._counts.append((now, fetched))
         since, before = self._counts[0]
@@ -196,6 +196,11 @@ class Monitor:
             budget=session.topic.limits.pages if session else None,
             left=self._left(session.remaining if session else None, rate, now),
         )
+
+    def _responses(self) -> int:
+        """Return how many answers this process had: the frontier may be that of others too."""
+        assert self._crawler.stats is not None
+        return int(self._crawler.stats.get_value("response_received_count", 0))
 
     def _left(self, pages: int | None, rate: float, now: float) -> float | None:
         """Return the seconds until the first limit is reached, as far as one can know."""

@@ -289,7 +289,7 @@ ROBOTSTXT_OBEY = False
             f"    name = 'plain'\n    start_urls = ['http://127.0.0.1:{site.port}/']\n"
             "    rules = (Rule(LinkExtractor(), follow=True),)\n"
         )
-        for _ in range(2):
+        for pages_of_it in (3, 0):
             done = subprocess.run(
                 [sys.executable, "-W", "error", "-m", "scrapy", "crawl", "plain"],
                 cwd=folder,
@@ -301,6 +301,7 @@ ROBOTSTXT_OBEY = False
             )
             assert "ERROR" not in done.stderr
             assert "'finish_reason': 'finished'" in done.stderr
+            assert f"Crawl ended (finished): {pages_of_it} pages in" in done.stderr
         assert sorted(hit.path for hit in site.hits) == ["/", "/a", "/b"]
 
 

@@ -83,18 +83,26 @@ class Command(ScrapyCommand):
 
 
 def in_words(status: CrawlStatus) -> str:
-    """Return how a crawl goes, in lines for a person."""
-    rate = "-" if status.pages_per_second is None else f"{status.pages_per_second:.1f} a second"
-    harvest = "-" if status.harvest_rate is None else f"{status.harvest_rate:.3f}"
+    """Return how a crawl goes, in lines for a person.
+
+    Without a topic pages are not judged, and not counted.
+    """
+    judges = status.topic is not None
     lines = [
         (
             f"{status.crawl}: spider {status.spider}, topic {status.topic or '-'}, "
             f"strategy {status.strategy or '-'}, run {status.run}"
         ),
-        (
-            f"  pages    {status.pages:,}, {rate}; relevant {status.relevant:,}, "
-            f"harvest rate {harvest}"
-        ),
+    ]
+    if judges:
+        rate, harvest = status.pages_per_second, status.harvest_rate
+        lines.append(
+            f"  pages    {status.pages:,}"
+            + ("" if rate is None else f", {rate:.1f} a second")
+            + f"; relevant {status.relevant:,}"
+            + ("" if harvest is None else f", harvest rate {harvest:.3f}")
+        )
+    lines += [
         (
             f"  frontier {status.waiting:,} waiting, {status.leased:,} leased, "
             f"{status.done:,} done, {status.dropped:,} dropped, {status.evicted:,} evicted; "
@@ -103,8 +111,9 @@ def in_words(status: CrawlStatus) -> str:
         f"  workers  {len(status.workers)}, {status.lost_workers} lost",
     ]
     lines += [
-        f"    {one.worker}  {one.host}:{one.pid}  {one.pages:,} pages, {one.relevant:,} relevant, "
-        f"{one.hosts:,} hosts to ask, {one.leased:,} leased, heard {one.heard:.0f} s ago"
+        f"    {one.worker}  {one.host}:{one.pid}  "
+        + (f"{one.pages:,} pages, {one.relevant:,} relevant, " if judges else "")
+        + f"{one.hosts:,} hosts to ask, {one.leased:,} leased, heard {one.heard:.0f} s ago"
         for one in status.workers
     ]
     return "\n".join(lines)

@@ -89,7 +89,9 @@ def read_status(url: str, crawl: str) -> CrawlStatus | None:
             now = seconds + micros / 1e6
             workers = tuple(
                 _worker(client, name.decode(), now - heard / 1000)
-                for name, heard in redis.zrange(key("w"), 0, -1, withscores=True)
+                for name, heard in sorted(
+                    redis.zrange(key("w"), 0, -1, withscores=True), key=lambda one: int(one[0])
+                )
             )
             hosts = redis.hlen(key("own"))
             samples = [sample.decode().split() for sample in redis.lrange(key("rate"), 0, -1)]

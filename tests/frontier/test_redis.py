@@ -6,6 +6,7 @@ import itertools
 import socket
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -305,11 +306,14 @@ def test_how_it_goes_is_seen_from_outside(redis_server: RedisServer, crawl: str)
     [worker] = status.workers
     assert (worker.worker, worker.pages, worker.relevant, worker.leased) == (one.name, 4, 3, 5)
     assert 30 <= worker.hosts <= 40
-    words = in_words(status).splitlines()
-    assert words[1] == "  pages    4, -; relevant 3, harvest rate 0.750"
+    words = in_words(replace(status, topic="clocks")).splitlines()
+    assert words[1] == "  pages    4; relevant 3, harvest rate 0.750"
     assert words[2].startswith("  frontier 190 waiting, 5 leased, 4 done, 1 dropped, 0 evicted; ")
     assert words[3] == "  workers  1, 1 lost"
     assert "4 pages, 3 relevant" in words[4]
+    unjudged = in_words(status).splitlines()  # without a topic
+    assert "pages" not in "".join(unjudged)
+    assert unjudged[1:3] == words[2:4]
 
 
 # -- the connection ----------------------------------------------------------------------
