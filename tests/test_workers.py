@@ -388,6 +388,25 @@ def test_what_a_path_tells_is_the_same_with_two_workers(
         assert page["priority"] == scores[page["parent"], page["url"]]
 
 
+@pytest.mark.parametrize("strategy", ["auto", "apprentice"])
+def test_one_worker_goes_in_the_order_of_one_process(
+    redis_server: RedisServer, exports: Path, strategy: str
+) -> None:
+    """One page at a time, and what waits reordered as often: the same crawl."""
+    arguments = ["topic=topics/sample.toml", f"strategy={strategy}", "pages=120"]
+    options = {"FOCUS_REPLAY": "sample", "CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": True}
+    given = [f"-a{argument}" for argument in arguments]
+    name = f"workers-{next(_names)}"
+    Worker(exports, redis_server.url, "focus", *given, FOCUS_CRAWL=name, **options).wait()
+    alone = crawl(exports.with_name("alone"), *arguments, **options)
+    [file] = exports.glob("*/*/worker-*/crawl.jsonl")
+    pages = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    told = ("url", "parent", "priority", "relevant")
+    assert [[page[key] for key in told] for page in pages] == [
+        [page[key] for key in told] for page in alone.pages
+    ]
+
+
 def test_links_that_are_held_are_raised_in_redis_too(
     redis_server: RedisServer, exports: Path
 ) -> None:

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
     from focusspider.frontier.redisclient import RedisClient
 
-__all__ = ["RedisView", "changes_of", "read_view"]
+__all__ = ["KEY_BYTES", "RedisView", "changes_of", "read_view"]
 
 #: Of one call: Redis does nothing else meanwhile, for some 10 ms.
 _HOSTS_A_READ, _REQUESTS_A_READ = 1_000, 10_000
-_AGE_BYTES, _KEY_BYTES = 6, 8
+#: Bytes of what names a request of a host: its age, and the first of its fingerprint.
+_AGE_BYTES, KEY_BYTES = 6, 8
 _AGES = 2 ** (8 * _AGE_BYTES) - 1
 _ROW = np.dtype([("age", "u1", (_AGE_BYTES,)), ("key", ">u8"), ("priority", ">f8")])
 
@@ -91,7 +92,7 @@ def changes_of(
         yield [
             (
                 view.names[host],
-                (_AGES - age).to_bytes(_AGE_BYTES, "big") + key.to_bytes(_KEY_BYTES, "big"),
+                (_AGES - age).to_bytes(_AGE_BYTES, "big") + key.to_bytes(KEY_BYTES, "big"),
                 priority,
             )
             for host, age, key, priority in zip(

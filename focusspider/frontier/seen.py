@@ -40,6 +40,20 @@ class Seen:
         self._new[key] = priority
         return "new" if before is None else "raised"
 
+    def reranked(self, key: bytes, priority: int) -> None:
+        """Note the priority that a request has now, by the first 8 bytes of its fingerprint.
+
+        >>> seen = Seen()
+        >>> seen.add(b"a" * 20, 5)
+        'new'
+        >>> seen.reranked(b"a" * 8, 1)
+        >>> seen.add(b"a" * 20, 4)
+        'raised'
+        """
+        for known in (self._new, self._old):
+            if key in known:
+                known[key] = priority
+
     def clear(self) -> None:
         """Forget everything."""
         self._new.clear()

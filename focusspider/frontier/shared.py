@@ -17,7 +17,7 @@ from focusspider.frontier import Counts, Entry, Glance, Outcome
 from focusspider.frontier.checks import check_entry, not_leased
 from focusspider.frontier.exchange import Batch
 from focusspider.frontier.rediscalls import Leased, Settled
-from focusspider.frontier.redisview import RedisView, changes_of
+from focusspider.frontier.redisview import KEY_BYTES, RedisView, changes_of
 from focusspider.frontier.seen import Seen
 
 if TYPE_CHECKING:
@@ -156,7 +156,10 @@ class SharedFrontier:
 
     def reprioritise(self, ids: NDArray[np.int64], priorities: NDArray[np.int64]) -> None:
         """Give requests of the last view new priorities; other ids are ignored."""
-        self._next.changes += changes_of(self._view, ids, priorities)
+        for changes in changes_of(self._view, ids, priorities):
+            self._next.changes.append(changes)
+            for _, member, priority in changes:
+                self._seen.reranked(member[-KEY_BYTES:], priority)
 
     def glance(self, n: int) -> Glance:
         """Return how many hosts the crawl has met, and the n best on the shelf."""

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from focusspider.commands.status import in_words
@@ -411,6 +412,21 @@ def test_a_worker_has_what_it_was_given(redis_server: RedisServer, crawl: str) -
         frontier.settle(leased[0].fingerprint, Outcome.DONE)
     frontier.close("finished")
     assert Worker(redis_server, crawl).beat().counts[:3] == (20, 0, 10), "the shelf is given back"
+
+
+def test_a_link_that_was_lowered_is_raised_again(redis_server: RedisServer, crawl: str) -> None:
+    """As in a frontier of one process: it is raised above what it has now, not what it had."""
+    frontier = shared(Worker(redis_server, crawl))
+    frontier.push([entry(number, priority=50, payload=b"[]") for number in range(13)])
+    exchanged(frontier)  # it takes ten
+    view = frontier.read_view()
+    frontier.reprioritise(view.ids, np.array([30, 20, 10]))
+    exchanged(frontier)
+    found = [(12, 40), (11, 20), (0, 60)]
+    frontier.push([entry(number, priority=high, payload=b"[]") for number, high in found])
+    exchanged(frontier)
+    assert frontier.read_view().priorities.tolist() == [30, 20, 40]
+    frontier.close("finished")
 
 
 def test_what_is_sent_again_is_taken_once(redis_server: RedisServer, crawl: str) -> None:
