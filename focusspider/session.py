@@ -132,6 +132,8 @@ class Session:
         else:
             self.strategy_name = config.strategy or DEFAULT_STRATEGY
             params, where = config.strategy_params, "FOCUS_STRATEGY"
+            if config.strategy is None:
+                where += f" = {DEFAULT_STRATEGY!r}, the default"
         self.strategy_params = dict(params)
         base_dir, models_dir = Path(topic.base_dir), located(config.models_dir / topic.name)
         params = with_fetched_model(params, config.cache_dir, where=where)

@@ -272,6 +272,16 @@ def test_wrong_input_is_one_message_before_the_first_request(
     assert done.folder is None, "nothing was fetched, so nothing is exported"
 
 
+def test_a_damaged_model_stops_whom_it_would_be_asked_by(tmp_path: Path) -> None:
+    (tmp_path / "models/sample").mkdir(parents=True)
+    (tmp_path / "models/sample/crf.npz").write_text("no model")
+    done = sample(tmp_path, FOCUS_MODELS_DIR=tmp_path / "models")
+    assert done.code == 1
+    assert "FOCUS_STRATEGY = 'auto', the default: " in done.log
+    assert "crf.npz: not a model file" in done.log
+    assert "Spider opened" not in done.log
+
+
 def test_scrapys_own_scheduler_is_given_few_levels(tmp_path: Path) -> None:
     done = sample(
         tmp_path, "pages=80", SCHEDULER="scrapy.core.scheduler.Scheduler", CONCURRENT_REQUESTS=8
