@@ -97,6 +97,7 @@ class Pump:
         #: asks the strategy for what it holds back, and returns whether there is any now
         self.raise_held: Callable[[], Awaitable[bool]] | None = None
         self._raising = False
+        self._dry = False  # the last exchange has asked for more, and there was nothing
         self._holds_nothing = -1  # pages at which the strategy had nothing more to raise
         #: whether Redis or a file has failed for good
         self.broken = False
@@ -210,8 +211,9 @@ class Pump:
         """Return whether there is nothing else to do, and the strategy may hold something."""
         return (
             self._holds()
+            and self._dry
             and self._frontier.hungry
-            and not self._frontier.at_work
+            and not (self._frontier.at_work or self._frontier.unsaid)
             and not self.broken
             and has_started(self._crawler.engine)
         )
@@ -231,7 +233,7 @@ class Pump:
 
     async def _exchange(self) -> None:
         self._settle()
-        self._asked = False
+        self._asked = self._dry = False
         batch = self._batch()
         if batch is None:
             return
@@ -317,6 +319,7 @@ class Pump:
         """Take in what Redis said, and let the engine know."""
         fleet = self._fleet
         self._frontier.apply(batch, reply)
+        self._dry = batch.want > 0 and not reply.leased
         if batch.note:
             self._marks = self._noted
         self._count(
