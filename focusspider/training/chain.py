@@ -22,7 +22,7 @@ from focusspider.training.collection import (
     of_language,
     order,
 )
-from focusspider.webgraph.features import FAMILIES, PageFeatures, important_words
+from focusspider.webgraph.features import AHEAD, FAMILIES, PageFeatures, important_words
 from focusspider.webgraph.sequences import Sequences, sample_sequences
 from focusspider.webgraph.trainingset import TrainingSet, links_by_key, training_set
 
@@ -40,8 +40,6 @@ __all__ = ["ChainTrainer"]
 MIN_TARGETS, MIN_OTHERS, MIN_SEQUENCES = 1, 10, 20
 #: Paths that are drawn to measure, and most that are drawn to learn from.
 _MEASURED, MAX_SEQUENCES = 2_000, 100_000
-#: What is known of a page until it is fetched, and then no more: it helps look-ahead alone.
-_AHEAD = ("context", "tag_path")
 
 
 class _Fitted(NamedTuple):
@@ -79,10 +77,10 @@ class ChainTrainer:
         Sequences that are drawn, at most; the paper has 4,368 to 12,928 (its table 2).
     families : sequence of str, optional
         Of :data:`~focusspider.webgraph.features.FAMILIES`, what is looked at; all if not
-        given, but without look-ahead not ``context`` and ``tag_path``, which are known only
-        until a page is fetched. ``text`` compares pages with the targets that the topic
-        names, and is left out where none is a file or in the graph: there is nothing to
-        compare with.
+        given, but without look-ahead not those of
+        :data:`~focusspider.webgraph.features.AHEAD`, which are known only until a page is
+        fetched. ``text`` compares pages with the targets that the topic names, and is left
+        out where none is a file or in the graph: there is nothing to compare with.
     only_down : bool
         Whether sequences never go to a higher layer, as in the paper.
     lookahead : bool
@@ -280,7 +278,7 @@ class ChainTrainer:
 
 def _families(given: Sequence[str] | None, lookahead: bool) -> Sequence[str]:
     """Return the families that are looked at; ValueError where one can't be."""
-    known = [name for name in FAMILIES if lookahead or name not in _AHEAD]
+    known = [name for name in FAMILIES if lookahead or name not in AHEAD]
     if given is None:
         return known
     check_texts("families", given)

@@ -1,7 +1,7 @@
 """Features of pages and links, by name: what MEMM and CRF look at (Liu and Milios 2010, 3.2).
 
 A feature is named ``family:token``, as ``words:linux``. The families are those of the paper's
-table 1 and, beyond it, four that can be switched on:
+table 1 and, beyond it, six that can be switched on:
 
 ==============  =====================================================================
 ``text``        cosine of the page's text with the most similar target (O1, real)
@@ -17,11 +17,17 @@ table 1 and, beyond it, four that can be switched on:
 ``url_words``   words of the page's URL
 ``context``     words around the link that led to the page
 ``tag_path``    the last tags that lead to that link
+``shape``       how its anchor and URL are written, and where the URL is
+                (:func:`~focusspider.webgraph.shapes.link_shapes`)
+``ahead``       words of its anchor and URL once more, as of a page that is not fetched
 ==============  =====================================================================
 
 Values are 1 where nothing else is said. The edge features of table 1 are the models' own
-(their parameter ``edge``). ``url``, ``pointing``, ``url_words``, ``context`` and
-``tag_path`` are known of a page before it is fetched: its parent shows them.
+(their parameter ``edge``). ``url``, ``pointing``, ``url_words`` and those of :data:`AHEAD` are
+known of a page before it is fetched: its parent shows them. What a weight of ``pointing`` or
+``url_words`` is worth is learnt mostly of pages that were fetched, where the text says the same
+and better. With ``ahead`` they have weights of their own where they are all that there is, as
+in domain adaptation (Daumé 2007, "Frustratingly easy domain adaptation").
 """
 
 from __future__ import annotations
@@ -34,6 +40,7 @@ from urllib.parse import unquote
 from focusspider.errors import UnknownNameError
 from focusspider.registry import check_flag, check_texts
 from focusspider.text import Terms, cosine
+from focusspider.webgraph.shapes import link_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -42,11 +49,21 @@ if TYPE_CHECKING:
     from focusspider.profile import TargetPage, TopicProfile
     from focusspider.text import Analyzer
 
-__all__ = ["FAMILIES", "TABLE_1", "PageFeatures", "Row", "TargetSimilarities", "important_words"]
+__all__ = [
+    "AHEAD",
+    "FAMILIES",
+    "TABLE_1",
+    "PageFeatures",
+    "Row",
+    "TargetSimilarities",
+    "important_words",
+]
 
 #: The families of the paper, and all that there are.
 TABLE_1 = ("text", "description", "words", "page_urls", "url", "pointing", "child")
-FAMILIES = (*TABLE_1, "body", "url_words", "context", "tag_path")
+#: What is known of a page until it is fetched, and then no more: it helps look-ahead alone.
+AHEAD = ("context", "tag_path", "shape", "ahead")
+FAMILIES = (*TABLE_1, "body", "url_words", *AHEAD)
 #: Values of features by name; those that are not there are 0.
 Row = dict[str, float]
 
@@ -164,6 +181,12 @@ class PageFeatures:
             _add(row, "context:", page.context_terms(link))
         if "tag_path" in on and link.tag_path:
             row["tag_path:" + "/".join(link.tag_path.split("/")[-_TAGS:])] = 1.0
+        if "shape" in on:
+            _add(row, "shape:", link_shapes(page.url, link.url, link.anchor))
+        if "ahead" in on:
+            row["ahead:"] = 1.0
+            _add(row, "ahead:url=", _url_words(_readable(link.url[:MAX_URL])))
+            _add(row, "ahead:anchor=", page.anchor_terms(link))
         return row
 
     def of_url(self, url: str) -> Row:
@@ -173,10 +196,7 @@ class PageFeatures:
         if "url" in self._on and self._keywords and self._keywords.search(readable):
             row["url:"] = 1.0
         if "url_words" in self._on:
-            path = "/" + readable.partition("://")[2].partition("/")[2]
-            _add(row, "url_words:", _WORD.findall(path))
-            if "/~" in path:
-                row["url_words:~"] = 1.0
+            _add(row, "url_words:", _url_words(readable))
         return row
 
     def of_anchor(self, url: str, anchor: str) -> Row:
@@ -237,6 +257,13 @@ def important_words(pages: Iterable[Page], analyzer: Analyzer, *, limit: int = 5
 def _add(row: Row, prefix: str, tokens: Iterable[str]) -> None:
     for token in tokens:
         row[prefix + token] = 1.0
+
+
+def _url_words(url: str) -> list[str]:
+    """Return the words of the path and query of a readable URL, and a tilde."""
+    path = "/" + url.partition("://")[2].partition("/")[2]
+    words = _WORD.findall(path)
+    return [*words, "~"] if "/~" in path else words
 
 
 def _readable(url: str) -> str:

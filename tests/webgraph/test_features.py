@@ -11,7 +11,13 @@ from focusspider.errors import NotAPageError, UnknownNameError
 from focusspider.page import PageParser
 from focusspider.relevance.target_vectors import TargetVectors
 from focusspider.text import cosine
-from focusspider.webgraph.features import FAMILIES, TABLE_1, PageFeatures, important_words
+from focusspider.webgraph.features import (
+    AHEAD,
+    FAMILIES,
+    TABLE_1,
+    PageFeatures,
+    important_words,
+)
 from tests.pages import ANALYZER, page, profile
 from tests.realpages import NAMES, responses
 
@@ -72,11 +78,15 @@ def test_families_of_a_page(family: str, expected: set[str]) -> None:
         ("url", {""}),
         ("url_words", {"docs", "linux", "howto", "html"}),
         ("tag_path", {"div.menu/p/a"}),
+        ("shape", {"anchor=a a", "words=2", "word=a", "is=across", "depth=2", "in=a",
+                   "file=a-a.a"}),
+        ("ahead", {"", *(f"anchor={stem}" for stem in stems("installation manual")),
+                   "url=docs", "url=linux", "url=howto", "url=html"}),
         ("words", set()),
         ("child", set()),
         ("page_urls", set()),
     ],
-)
+)  # fmt: skip
 def test_families_of_a_link(family: str, expected: set[str]) -> None:
     row = features(family).of_link(PAGE, LINUX)
     assert tokens(row, family) == expected
@@ -165,8 +175,8 @@ def test_literal_reading_keeps_the_anchor_that_is_followed() -> None:
 def test_what_a_request_keeps_of_a_link() -> None:
     kept = features().of_anchor(LINUX.url, LINUX.anchor)
     whole = features().of_link(PAGE, LINUX)
-    lost = {name for name in whole if name.startswith(("context:", "tag_path:"))}
-    assert lost
+    lost = {name for name in whole if name.partition(":")[0] in AHEAD}
+    assert {name.partition(":")[0] for name in lost} == set(AHEAD)
     assert kept == {name: value for name, value in whole.items() if name not in lost}
     assert features("words").of_anchor(LINUX.url, LINUX.anchor) == {}
 
