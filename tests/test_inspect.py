@@ -94,30 +94,28 @@ def damaged(folder: Path, how: str) -> str:
 @pytest.mark.parametrize("how", ["cut", "empty", "text", "bits", "rows"])
 def test_a_file_that_is_no_model_is_one_message(folder: Path, how: str) -> None:
     done = command(folder, damaged(folder, how))
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith("scrapy focus-inspect: hmm.npz: not a")
+    assert line.startswith("hmm.npz: not a")
     assert "scrapy focus-train" in line
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     done = command(tmp_path, "gone.npz")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "scrapy focus-inspect: gone.npz: cannot be read: No such file or directory\n"
-    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == ("gone.npz: cannot be read: No such file or directory\n")
 
 
 def test_a_folder_names_the_models_in_it(folder: Path) -> None:
     done = command(folder.parent, folder.name)
-    assert done.returncode == 2
+    assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert f"it holds {folder.name}/context-graph.npz, {folder.name}/hmm.npz; name one" in line
 
 
 def test_a_page_that_cannot_be_written(folder: Path) -> None:
     done = command(folder, "hmm.npz", "--html", "hmm.npz/page.html")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert "hmm.npz/page.html can't be written" in line
 

@@ -357,7 +357,7 @@ def test_status_says_how_it_goes(redis_server: RedisServer, exports: Path) -> No
     assert (status["pages"], status["done"], status["waiting"]) == (2, 2, 0)
     assert status["workers"] == []
     code, _, error = outputs[1]
-    assert code == 2
+    assert code == 1
     assert "hunter2" not in error
     assert len(error.splitlines()) == 1
 

@@ -1,7 +1,10 @@
-"""What the commands share that take one thing, and work on it until it is done."""
+"""What the commands share: how they end, and that most take one thing and work on it."""
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import sys
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
@@ -13,35 +16,75 @@ from focusspider.errors import FocusError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
-__all__ = ["FocusCommand"]
+__all__ = ["FocusCommand", "ToldCommand"]
+
+#: What is the disk's fault, and not ours.
+_DISK = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EROFS})
 
 
-class FocusCommand(ScrapyCommand):
-    """A command of one argument; what is wrong is one line, and no traceback.
+class ToldCommand(ScrapyCommand):
+    """A command that tells what is wrong in one line, and without a traceback.
 
-    A command says what its argument is (``argument``), and what is left when Ctrl-C ends it
-    (``stopped``), and does its work in :meth:`work`.
+    It says what is left when Ctrl-C ends it (``stopped``).
     """
 
     requires_project = False
     requires_crawler_process = False
-    argument: ClassVar[str]
-    stopped: ClassVar[str]
+    stopped: ClassVar[str] = "nothing was changed"
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Work; the exit status is 1 where something is wrong, 130 where it was stopped."""
-        if len(args) != 1:
-            raise UsageError(f"name one {self.argument}")
+    def attempt(self, work: Callable[[], None]) -> None:
+        """Do what the command is for; a FocusError, a full disk or Ctrl-C may end it.
+
+        The exit status is 1 where something is wrong, 130 where it was stopped. A reader that
+        has seen enough, as ``head`` has, is nothing wrong.
+        """
+        if isinstance(sys.stdout, io.TextIOWrapper):  # a title may have what it cannot show
+            sys.stdout.reconfigure(errors="replace")
         try:
-            self.work(args[0], opts)
+            work()
+            sys.stdout.flush()
         except FocusError as error:
-            print(error, file=sys.stderr)
-            self.exitcode = 1
+            self._fail(str(error))
         except KeyboardInterrupt:
             print(f"Stopped; {self.stopped}.", file=sys.stderr)
             self.exitcode = 130
+        except BrokenPipeError:
+            _drop_output()
+        except OSError as error:
+            if error.errno not in _DISK:
+                raise
+            _drop_output()
+            self._fail(f"{error.filename or 'the output'} cannot be written: {error.strerror}")
+
+    def _fail(self, message: str) -> None:
+        # here, since every call of scrapy loads every command
+        from focusspider.inspection.text import printable
+
+        print("\n".join(map(printable, message.split("\n"))), file=sys.stderr)
+        self.exitcode = 1
+
+
+class FocusCommand(ToldCommand):
+    """A command of one argument.
+
+    It says what its argument is (``argument``), and does its work in :meth:`work`.
+    """
+
+    argument: ClassVar[str]
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Work on the one argument; see :meth:`attempt`."""
+        if len(args) != 1:
+            raise UsageError(f"name one {self.argument}")
+        self.attempt(lambda: self.work(args[0], opts))
 
     @abstractmethod
     def work(self, given: str, opts: argparse.Namespace) -> None:
-        """Do what the command is for; a FocusError or Ctrl-C may end it."""
+        """Do what the command is for."""
+
+
+def _drop_output() -> None:
+    """Let what is left in the buffer go nowhere, or it would fail once more at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

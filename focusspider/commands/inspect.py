@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from focusspider.errors import FocusError, ModelFileError
+from focusspider.commands.focuscommand import FocusCommand
+from focusspider.errors import ModelFileError
 
 if TYPE_CHECKING:
     import argparse
@@ -20,11 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Command"]
 
 
-class Command(ScrapyCommand):
+class Command(FocusCommand):
     """Show what a model has learnt."""
 
-    requires_project = False
-    requires_crawler_process = False
+    argument = "model file, such as models/TOPIC/hmm.npz, or the folder of a run"
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
 
     def syntax(self) -> str:
@@ -56,25 +53,17 @@ class Command(ScrapyCommand):
         add("--words", metavar="N", type=int, default=30,
             help="how many words or features of each list (30)")  # fmt: skip
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Show the model; or what is wrong in one line, with the exit status 2."""
-        if len(args) != 1:
-            raise UsageError(
-                "name one model file, such as models/TOPIC/hmm.npz, or the folder of a run"
-            )
+    def work(self, given: str, opts: argparse.Namespace) -> None:
+        """Show the model."""
         if not 1 <= opts.words <= 1000:
             raise UsageError(f"--words is a number from 1 to 1000, got {opts.words}")
-        try:
-            found = _inspected(Path(args[0]), opts.words)
-            if opts.html:
-                _write(found, Path(opts.html))
-            else:
-                _print(found)
-        except FocusError as error:
-            from focusspider.inspection.text import printable
+        found = _inspected(Path(given), opts.words)
+        if opts.html:
+            _write(found, Path(opts.html))
+        else:
+            from focusspider.inspection.text import as_text
 
-            print(f"scrapy focus-inspect: {printable(str(error))}", file=sys.stderr)
-            self.exitcode = 2
+            print(as_text(found))
 
 
 def _inspected(path: Path, n: int) -> Inspection:
@@ -109,13 +98,3 @@ def _write(found: Inspection, path: Path) -> None:
 
     write_page(path, as_page(found))
     print(path)
-
-
-def _print(found: Inspection) -> None:
-    from focusspider.inspection.text import as_text
-
-    encoding = sys.stdout.encoding or "utf-8"
-    try:
-        print(as_text(found).encode(encoding, "replace").decode(encoding), flush=True)
-    except BrokenPipeError:  # it was piped into a pager or head that has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
-
-from focusspider.errors import FocusError, MissingExtraError, ModelFileError, RunFolderError
+from focusspider.commands.focuscommand import FocusCommand
+from focusspider.errors import MissingExtraError, ModelFileError
 
 if TYPE_CHECKING:
     import argparse
@@ -22,11 +21,10 @@ __all__ = ["Command"]
 _MOST_LEARNT = 20
 
 
-class Command(ScrapyCommand):
+class Command(FocusCommand):
     """Write the page about a run folder."""
 
-    requires_project = False
-    requires_crawler_process = False
+    argument = "run folder, such as exports/sample/RUN"
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
 
     def syntax(self) -> str:
@@ -52,15 +50,9 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--out", metavar="FILE", help="the page (RUN/report.html)")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Write the page, and print where it is; or what is wrong in one line."""
-        try:
-            if len(args) != 1:
-                raise RunFolderError("name one run folder, such as exports/sample/RUN")
-            print(_written(Path(args[0]), opts.out))
-        except FocusError as error:
-            print(f"scrapy focus-report: {error}", file=sys.stderr)
-            self.exitcode = 2
+    def work(self, given: str, opts: argparse.Namespace) -> None:
+        """Write the page, and print where it is."""
+        print(_written(Path(given), opts.out))
 
 
 def _written(folder: Path, out: str | None) -> Path:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from focusspider.errors import FocusError, FrontierError
+from focusspider.commands.focuscommand import ToldCommand
+from focusspider.errors import FrontierError
 
 if TYPE_CHECKING:
     import argparse
@@ -19,11 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Command"]
 
 
-class Command(ScrapyCommand):
+class Command(ToldCommand):
     """Print what Redis knows of the crawls that it holds."""
 
-    requires_project = False
-    requires_crawler_process = False
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
 
     def syntax(self) -> str:
@@ -50,32 +47,30 @@ class Command(ScrapyCommand):
         parser.add_argument("--json", action="store_true", help="print a JSON array")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print how the crawls go, or what is wrong in one line."""
+        """Print how the crawls go."""
+        if len(args) > 1:
+            raise UsageError("name one Redis")
+        self.attempt(lambda: self._show(args, opts))
+
+    def _show(self, args: list[str], opts: argparse.Namespace) -> None:
         from focusspider.config import FocusConfig
         from focusspider.frontier.redisstatus import crawls_of, read_status
 
-        if len(args) > 1:
-            raise UsageError("name one Redis")
         assert self.settings is not None
-        try:
-            overrides = {"FOCUS_FRONTIER": args[0]} if args else {}
-            settings = self.settings.copy()
-            settings.setdict(overrides, priority="cmdline")
-            url = FocusConfig.from_settings(settings).frontier
-            if url is None:
-                raise FrontierError(
-                    "no Redis: name one (redis://HOST:PORT/NUMBER), or set FOCUS_FRONTIER"
-                )
-            names = [opts.crawl] if opts.crawl else crawls_of(url)
-            found = [status for name in names if (status := read_status(url, name))]
-            if opts.crawl and not found:
-                raise FrontierError(
-                    f"no crawl {opts.crawl!r} there; known: {', '.join(crawls_of(url)) or 'none'}"
-                )
-        except FocusError as error:
-            print(f"scrapy focus-status: {error}", file=sys.stderr)
-            self.exitcode = 2
-            return
+        overrides = {"FOCUS_FRONTIER": args[0]} if args else {}
+        settings = self.settings.copy()
+        settings.setdict(overrides, priority="cmdline")
+        url = FocusConfig.from_settings(settings).frontier
+        if url is None:
+            raise FrontierError(
+                "no Redis: name one (redis://HOST:PORT/NUMBER), or set FOCUS_FRONTIER"
+            )
+        names = [opts.crawl] if opts.crawl else crawls_of(url)
+        found = [status for name in names if (status := read_status(url, name))]
+        if opts.crawl and not found:
+            raise FrontierError(
+                f"no crawl {opts.crawl!r} there; known: {', '.join(crawls_of(url)) or 'none'}"
+            )
         if opts.json:
             print(json.dumps([status.to_dict() for status in found], indent=2))
         else:

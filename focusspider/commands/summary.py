@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
 
+from focusspider.commands.focuscommand import ToldCommand
 from focusspider.errors import RunFolderError
 from focusspider.wholerun import read_items, read_pages, read_report, run_parts
 
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Command", "RunFolderError", "summary"]
 
 
-class Command(ScrapyCommand):
+class Command(ToldCommand):
     """Print the summary of one or several run folders."""
 
-    requires_project = False
-    requires_crawler_process = False
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's own way
 
     def syntax(self) -> str:
@@ -45,14 +43,10 @@ class Command(ScrapyCommand):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002
-        """Print the summary, or what is wrong in one line."""
-        try:
-            if not args:
-                raise RunFolderError("name at least one run folder, such as exports/sample/RUN")
-            print(summary([Path(arg) for arg in args]))
-        except RunFolderError as error:
-            print(f"scrapy focus-summary: {error}", file=sys.stderr)
-            self.exitcode = 2
+        """Print the summary."""
+        if not args:
+            raise UsageError("name at least one run folder, such as exports/sample/RUN")
+        self.attempt(lambda: print(summary([Path(arg) for arg in args])))
 
 
 def summary(folders: list[Path]) -> str:
