@@ -97,6 +97,7 @@ class Pump:
         #: asks the strategy for what it holds back, and returns whether there is any now
         self.raise_held: Callable[[], Awaitable[bool]] | None = None
         self._raising = False
+        self._sending = False
         self._dry = False  # the last exchange has asked for more, and there was nothing
         self._holds_nothing = -1  # pages at which the strategy had nothing more to raise
         #: whether Redis or a file has failed for good
@@ -180,7 +181,7 @@ class Pump:
 
         None: Redis is away.
         """
-        while self._frontier.unsaid and not self.broken:
+        while (self._frontier.unsaid or self._sending) and not self.broken:
             self.said()
             self.kick()
             await pause(0.002)
@@ -237,7 +238,9 @@ class Pump:
         batch = self._batch()
         if batch is None:
             return
+        self._sending = True
         reply = await self._sent(batch)
+        self._sending = False
         if reply is not None:
             self._take(batch, reply)
 

@@ -388,7 +388,7 @@ def test_what_a_path_tells_is_the_same_with_two_workers(
         assert page["priority"] == scores[page["parent"], page["url"]]
 
 
-@pytest.mark.parametrize("strategy", ["auto", "apprentice"])
+@pytest.mark.parametrize("strategy", ["auto", "xcrawl"])
 def test_one_worker_goes_in_the_order_of_one_process(
     redis_server: RedisServer, exports: Path, strategy: str
 ) -> None:
