@@ -130,10 +130,9 @@ class Session:
             self.strategy_name, params = topic.strategy, topic.strategy_params
             where = topic.place("strategy")
         else:
-            self.strategy_name = config.strategy or DEFAULT_STRATEGY
-            params, where = config.strategy_params, "FOCUS_STRATEGY"
-            if config.strategy is None:
-                where += f" = {DEFAULT_STRATEGY!r}, the default"
+            default = "" if config.strategy else f" = {DEFAULT_STRATEGY!r}, the default"
+            self.strategy_name, params = config.strategy or DEFAULT_STRATEGY, config.strategy_params
+            where = f"FOCUS_STRATEGY{default}"
         self.strategy_params = dict(params)
         base_dir, models_dir = Path(topic.base_dir), located(config.models_dir / topic.name)
         params = with_fetched_model(params, config.cache_dir, where=where)
@@ -202,8 +201,7 @@ class Session:
         self.strategy.start(self.profile, np.random.default_rng(self.config.seed))
         if self._memory is not None and hasattr(self.strategy, "recall"):
             self.strategy.recall(self._memory)
-        self._memory = None
-        self.begun = True
+        self._memory, self.begun = None, True
 
     def memory(self) -> Mapping[str, NDArray[Any]] | None:
         """Return what the strategy has learnt, or None where it does not learn."""
