@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from typing import TYPE_CHECKING
 
-from tests.mozserver import Answer
+from tests.jsonserver import Answer, JsonServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Self
 
 __all__ = ["SearxngServer"]
 
 
-class SearxngServer:
+class SearxngServer(JsonServer):
     """Finds the pages of a table whose text holds all words of a query.
 
     Parameters
@@ -38,56 +33,14 @@ class SearxngServer:
         page_size: int = 10,
         key: str = "",
     ) -> None:
+        super().__init__()
         self.pages = dict(pages)
         self.counts = counts
         self.page_size = page_size
         self.key = key
         self.silent: list[list[str]] = []
-        self.instead: list[Answer] = []
-        self.asked: list[dict[str, str]] = []
-        self.headers: list[Mapping[str, str]] = []
-        server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                parts = urlsplit(self.path)
-                query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-                answer = server.answer(parts.path, query, self.headers)
-                if answer.body is None:
-                    self.close_connection = True
-                    return
-                data = answer.body if isinstance(answer.body, bytes) else None
-                data = json.dumps(answer.body).encode() if data is None else data
-                self.send_response(answer.status)
-                for name, value in {**answer.headers, "Content-Length": str(len(data))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._http.serve_forever, args=[0.02], daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    def answer(self, path: str, query: dict[str, str], headers: Mapping[str, str]) -> Answer:
-        self.asked.append(query)
-        self.headers.append(headers)
-        if self.instead:
-            return self.instead.pop(0)
+    def reply(self, path: str, query: dict[str, str], headers: Mapping[str, str]) -> Answer:
         if path != "/search":
             return Answer(404, b"<html>")
         if query.get("format") != "json":

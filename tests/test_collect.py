@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 from scrapy.settings import Settings
@@ -23,42 +22,20 @@ from focusspider.replay import open_archive
 from focusspider.text import Analyzer
 from focusspider.webgraph import WebGraph
 from focusspider.webgraph.layers import FetchedPage
+from tests.calls import call, command, environment
 from tests.crawls import ROOT, crawl
-from tests.mozserver import KEY, Answer, MozServer
+from tests.jsonserver import Answer
+from tests.mozserver import KEY, MozServer
 from tests.site import Reply, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 CLOCK = "http://en.openwiki.example/wiki/Pendulum_clock"
 RESTORATION = "http://en.openwiki.example/wiki/Clock_restoration"
 
 
-def command(*arguments: Any, **settings: Any) -> list[str]:
-    line = [sys.executable, "-W", "error", "-m", "scrapy", "focus-collect", *map(str, arguments)]
-    for name, value in settings.items():
-        line += ["-s", f"{name}={value}"]
-    return line
-
-
-def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    return {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "OPENBLAS_NUM_THREADS": "1",
-        "FOCUS_BACKLINKS_KEY": "",
-        **(extra or {}),
-    }
-
-
-def collect(
-    *arguments: Any, env: Mapping[str, str] | None = None, cwd: Path = ROOT, **settings: Any
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments, **settings),
-        cwd=cwd, env=environment(env), capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+collect = partial(call, "focus-collect")
 
 
 @pytest.fixture(scope="session")
@@ -135,10 +112,14 @@ def test_an_archive_whole_and_back_and_again(tmp_path: Path, targets: Path) -> N
     for name in ("out.warc.gz", "folder"):
         done = collect("sample", "--out", out, "--export", tmp_path / name)
         assert done.returncode == 0, done.stderr
+        listed = tmp_path / f"{name}.targets.txt"
+        done = collect("sample", "--out", out, "--export", tmp_path / name)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"{listed} is there already" in done.stderr
         again = tmp_path / f"{name}.sqlite"
         done = collect(
             "sample", "--from", tmp_path / name, "--whole",
-            "--targets", tmp_path / f"{name}.targets.txt", "--out", again,
+            "--targets", listed, "--out", again,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     with (
@@ -295,6 +276,7 @@ def test_stopped_it_goes_on(tmp_path: Path, how: signal.Signals) -> None:
         out = tmp_path / "graph.sqlite"
         with MozServer(links) as moz:
             line = command(
+                "focus-collect",
                 "sample", "--from", "moz", "--targets", tmp_path / "targets.txt", "--out", out,
                 FOCUS_BACKLINKS_URL=moz.url, FOCUS_BACKLINKS_DELAY=0, DOWNLOAD_DELAY=0,
                 CONCURRENT_REQUESTS_PER_DOMAIN=1, AUTOTHROTTLE_ENABLED=False,

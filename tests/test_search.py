@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,42 +18,19 @@ from focusspider.commands.search import Command
 from focusspider.errors import SettingError
 from focusspider.replay.sample import relevant_urls
 from focusspider.urllist import listed_urls
+from tests.calls import call, command, environment
 from tests.crawls import ROOT, crawl
-from tests.mozserver import Answer
+from tests.jsonserver import Answer
 from tests.searxngserver import SearxngServer
 from tests.site import Reply, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 MILL = "<title>{}</title><p>The mill grinds corn: wheel, {} and sail, the miller's stones turn."
 
 
-def command(*arguments: Any, **settings: Any) -> list[str]:
-    line = [sys.executable, "-W", "error", "-m", "scrapy", "focus-search", *map(str, arguments)]
-    for name, value in settings.items():
-        line += ["-s", f"{name}={value}"]
-    return line
-
-
-def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    return {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "OPENBLAS_NUM_THREADS": "1",
-        "FOCUS_SEARCH_KEY": "",
-        **(extra or {}),
-    }
-
-
-def search(
-    *arguments: Any, env: Mapping[str, str] | None = None, cwd: Path = ROOT, **settings: Any
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments, **settings),
-        cwd=cwd, env=environment(env), capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+search = partial(call, "focus-search")
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +199,7 @@ def test_stopped_it_goes_on(web: tuple[Site, SearxngServer], tmp_path: Path) -> 
         return usual(*given)
 
     server.answer = slow  # type: ignore[method-assign]
-    line = command("mills.toml", "--length", 2, **live(server))
+    line = command("focus-search", "mills.toml", "--length", 2, **live(server))
     with subprocess.Popen(
         line, cwd=tmp_path, env=environment(KEY), stderr=subprocess.PIPE, text=True,
         stdout=subprocess.DEVNULL,

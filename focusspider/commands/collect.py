@@ -17,9 +17,11 @@ from focusspider.resources import located
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from focusspider.commands.collecting import Collected, Plan
     from focusspider.page import Page, PageParser
+    from focusspider.relevance.base import Relevance
     from focusspider.replay import Archive
     from focusspider.replay.wholegraph import CrawlLog
     from focusspider.topic import Topic
@@ -172,14 +174,18 @@ class Command(FocusCommand):
         models_dir: Path,
     ) -> Collected:
         """Take the pages of an archive or of a graph."""
-        from focusspider.commands.collecting import collect_archive, collect_graph, judge_of
+        from focusspider.commands.collecting import collect_archive, collect_graph
         from focusspider.commands.progress import ProgressBar
+        from focusspider.relevance import started_relevance
 
         wanted = None
         if judged:
             named = (_read(stored, url, plan.parser) for url in plan.targets)
             known = [*examples, *filter(None, named)]
-            wanted = judge_of(plan.topic, plan.parser, known, models_dir=models_dir)
+            judge = started_relevance(
+                plan.topic, plan.parser.analyzer, known, models_dir=models_dir
+            )
+            wanted = _told_by(judge)
         try:
             with ProgressBar(f"Reading {plan.source}") as bar:
                 if isinstance(stored, Path):
@@ -307,6 +313,11 @@ def _read(stored: Archive | Path, url: str, parser: PageParser) -> Page | None:
             return None
 
 
+def _told_by(judge: Relevance) -> Callable[[Page], bool]:
+    """Return what tells whether a page is relevant."""
+    return lambda page: judge.judge(page).relevant
+
+
 def _make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -318,13 +329,15 @@ def _export(graph_path: Path, to: Path) -> None:
     from focusspider.replay.export import write_folder, write_targets, write_warc
     from focusspider.webgraph import WebGraph
 
+    targets = to.with_name(f"{to.name}.targets.txt")
+    if targets.exists():  # before the archive is written
+        raise SettingError(f"{targets} is there already; remove it, or name another --export")
     with WebGraph.open(graph_path) as graph:
         if to.name.endswith(_WARCS):
             write_warc(graph, to)
             left_out: list[str] = []
         else:
             left_out = write_folder(graph, to)
-        targets = to.with_name(f"{to.name}.targets.txt")
         write_targets(graph, targets)
         print(
             f"{len(graph) - len(left_out)} pages: {to}\n{len(graph.targets())} targets: {targets}"

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from focusspider.commands.answers import Answers
 from focusspider.commands.graphfile import new_graph
 from focusspider.errors import NotAPageError, WebGraphError
-from focusspider.profile import TopicProfile
-from focusspider.relevance import topic_relevance
 from focusspider.replay.wholegraph import add_archive
 from focusspider.webgraph import WebGraph
 from focusspider.webgraph.backlinks import GraphBacklinks, copy_links, page_of
@@ -42,7 +40,6 @@ __all__ = [
     "collect_archive",
     "collect_graph",
     "collect_live",
-    "judge_of",
 ]
 
 logger = logging.getLogger(__name__)
@@ -102,18 +99,6 @@ class Collected:
     pages: int = 0
     edges: int = 0
     targets: int = 0
-
-
-def judge_of(
-    topic: Topic, parser: PageParser, examples: Sequence[Page], *, models_dir: Path
-) -> Callable[[Page], bool]:
-    """Return what tells whether a page is relevant: the topic's judge, with these targets."""
-    relevance = topic_relevance(topic, models_dir=models_dir)
-    profile = TopicProfile(topic, parser.analyzer)
-    for page in examples:
-        profile.add_target(page)
-    relevance.start(profile)
-    return lambda page: relevance.judge(page).relevant
 
 
 def collect_archive(

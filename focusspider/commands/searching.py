@@ -7,8 +7,8 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from focusspider.commands.collecting import judge_of
 from focusspider.errors import TopicError
+from focusspider.relevance import started_relevance
 from focusspider.search.authorities import AuthoritySearch, Findings, Verdict
 from focusspider.search.base import Answer, Hit
 from focusspider.search.queries import Token, tokens_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from focusspider.commands.answers import Answers
     from focusspider.page import Page, PageParser
+    from focusspider.relevance.base import Relevance
     from focusspider.search.authorities import Asked, SearchPlan
     from focusspider.search.base import SearchEngine
     from focusspider.topic import Topic
@@ -71,7 +72,7 @@ class Searching:
         self._answers = answers
         self._plan = plan
         self._fetch: _Fetch
-        self._is_relevant: Callable[[Page], bool]
+        self._relevance: Relevance
         self._known = {BaseURL(url).url for url in urls}
         self.found = Findings()
         self.samples = 0
@@ -82,8 +83,8 @@ class Searching:
         self._fetch = fetch
         documents = await self._documents()
         self.samples = len(documents)
-        self._is_relevant = judge_of(
-            self._topic, self._parser, documents, models_dir=self._models_dir
+        self._relevance = started_relevance(
+            self._topic, self._parser.analyzer, documents, models_dir=self._models_dir
         )
         search = AuthoritySearch(
             self._plan,
@@ -139,7 +140,9 @@ class Searching:
                 verdicts.append(Verdict(url, accepted=False))
                 continue
             inside = page.url not in self._known and self._topic.sites.allows(page.url)
-            verdicts.append(Verdict(page.url, accepted=inside and self._is_relevant(page)))
+            verdicts.append(
+                Verdict(page.url, accepted=inside and self._relevance.judge(page).relevant)
+            )
         return verdicts
 
 

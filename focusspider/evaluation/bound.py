@@ -13,8 +13,7 @@ from focusspider.errors import BenchmarkError, NotAPageError
 from focusspider.evaluation.graph import PageReader, stored_graph
 from focusspider.evaluation.omniscient import breadth_first_order, omniscient_order
 from focusspider.page import PageParser
-from focusspider.profile import TopicProfile
-from focusspider.relevance import topic_relevance
+from focusspider.relevance import started_relevance
 from focusspider.relevance.labels import LabelRelevance
 from focusspider.replay import open_archive
 from focusspider.replay.reading import stored_page
@@ -23,13 +22,12 @@ from focusspider.text import Analyzer
 from focusspider.topic import Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from scrapy.settings import BaseSettings
 
     from focusspider.evaluation.graph import StoredGraph
     from focusspider.page import Page
-    from focusspider.relevance.base import Relevance
     from focusspider.replay import Archive
 
 __all__ = ["Bound", "StoredTruth", "reached_urls", "read_bound", "write_bounds"]
@@ -68,19 +66,18 @@ class StoredTruth:
         self._archive = archive
         self._reader = PageReader(parser_of(self.topic.language, settings))
         models_dir = FocusConfig.from_settings(settings).models_dir / self.topic.name
-        self._judge: Relevance = topic_relevance(self.topic, models_dir=located(models_dir))
-        self._learn()
+        self._judge = started_relevance(
+            self.topic, self.analyzer, self._targets(), models_dir=located(models_dir)
+        )
 
-    def _learn(self) -> None:
-        profile = TopicProfile(self.topic, self.analyzer)
+    def _targets(self) -> Iterator[Page]:
         parser = self._reader.parser
         for path in self.topic.target_files:
-            profile.add_target(parser.parse_html(path.read_bytes(), path.absolute().as_uri()))
+            yield parser.parse_html(path.read_bytes(), path.absolute().as_uri())
         for url in self.topic.target_urls:
             page = self.page(url)
             if page is not None:
-                profile.add_target(page)
-        self._judge.start(profile)
+                yield page
 
     def page(self, url: str) -> Page | None:
         """Return the page that a request for a URL ends at."""

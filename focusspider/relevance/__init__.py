@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from focusspider.errors import TopicError
+from focusspider.profile import TopicProfile
 from focusspider.registry import build, find
 from focusspider.relevance.callable import CallableRelevance
 from focusspider.relevance.classifier import ClassifierRelevance
@@ -15,12 +16,20 @@ from focusspider.relevance.table import TableRelevance
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from focusspider.page import Page
     from focusspider.relevance.base import Relevance
+    from focusspider.text import Analyzer
     from focusspider.topic import Topic
 
-__all__ = ["DEFAULT_RELEVANCE", "RELEVANCES", "build_relevance", "topic_relevance"]
+__all__ = [
+    "DEFAULT_RELEVANCE",
+    "RELEVANCES",
+    "build_relevance",
+    "started_relevance",
+    "topic_relevance",
+]
 
 #: Every judge by the name that users give.
 RELEVANCES: dict[str, type[Relevance]] = {
@@ -93,3 +102,19 @@ def topic_relevance(topic: Topic, *, models_dir: str | os.PathLike[str] | None =
         models_dir=models_dir,
         where=topic.place("relevance"),
     )
+
+
+def started_relevance(
+    topic: Topic,
+    analyzer: Analyzer,
+    targets: Iterable[Page],
+    *,
+    models_dir: str | os.PathLike[str] | None = None,
+) -> Relevance:
+    """Build the judge that a topic names, and let it learn from these target pages."""
+    relevance = topic_relevance(topic, models_dir=models_dir)
+    profile = TopicProfile(topic, analyzer)
+    for page in targets:
+        profile.add_target(page)
+    relevance.start(profile)
+    return relevance

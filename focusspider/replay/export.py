@@ -87,9 +87,15 @@ def write_folder(graph: WebGraph, folder: Path) -> list[str]:
 
 
 def write_targets(graph: WebGraph, path: Path) -> None:
-    """Write the URLs of the targets, one a line; an archive has no place for them."""
+    """Write the URLs of the targets, one a line; an archive has no place for them.
+
+    Raises ReplayError where the file is there, or can't be written.
+    """
     try:
-        path.write_text("".join(f"{url}\n" for url in graph.targets()), encoding="utf-8")
+        with path.open("x", encoding="utf-8") as file:
+            file.writelines(f"{url}\n" for url in graph.targets())
+    except FileExistsError:
+        raise ReplayError(f"{path} is there already; remove it, or name another") from None
     except OSError as error:
         raise ReplayError(f"{path} cannot be written: {error.strerror}") from None
 

@@ -178,7 +178,13 @@ def test_targets_as_a_list(tmp_path: Path) -> None:
         graph.add_page(f"{HOST}/b", "")
         graph.add_page(f"{HOST}/c", "", target=True)
         write_targets(graph, tmp_path / "targets.txt")
-    assert (tmp_path / "targets.txt").read_text() == f"{HOST}/a\n{HOST}/c\n"
+        assert (tmp_path / "targets.txt").read_text() == f"{HOST}/a\n{HOST}/c\n"
+        (tmp_path / "targets.txt").write_text("mine")
+        with pytest.raises(ReplayError, match=r"targets\.txt is there already"):
+            write_targets(graph, tmp_path / "targets.txt")
+        with pytest.raises(ReplayError, match="cannot be written: No such file"):
+            write_targets(graph, tmp_path / "none/targets.txt")
+    assert (tmp_path / "targets.txt").read_text() == "mine"
 
 
 def run_folder(path: Path, *lines: dict, items=()) -> Path:

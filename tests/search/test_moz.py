@@ -8,7 +8,8 @@ import pytest
 
 from focusspider.errors import ServiceError, SettingError, UnknownNameError
 from focusspider.search import BACKLINK_SERVICES, MozLinks, backlink_service
-from tests.mozserver import KEY, Answer, MozServer
+from tests.jsonserver import Answer
+from tests.mozserver import KEY, MozServer
 
 TARGET = "http://www.example.org/mills"
 PAGES = [f"host{n}.example/p?n={n}" for n in range(120)]

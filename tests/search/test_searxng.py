@@ -11,7 +11,7 @@ from focusspider.errors import ServiceError, SettingError
 from focusspider.search import search_engine
 from focusspider.search.base import Answer, Hit
 from focusspider.search.searxng import SearxngEngine
-from tests.mozserver import Answer as Reply
+from tests.jsonserver import Answer as Reply
 from tests.search.test_moz import Time
 from tests.searxngserver import SearxngServer
 
