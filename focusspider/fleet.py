@@ -49,6 +49,8 @@ logger = logging.getLogger(__name__)
 
 #: A page's number in the crawl is its number at its worker, and the worker's in these bits.
 _WORKER_BITS = 20
+#: Seconds that Redis, which may be starting too, is waited for before a crawl begins.
+_START_S = 30
 #: What two starts of one crawl may differ in: where it begins and where it ends.
 _MAY_DIFFER = ("name", "source", "seeds", "limits", "sites", "strategy")
 
@@ -101,7 +103,11 @@ class Fleet:
                 "which keeps it; leave JOBDIR out"
             )
         check_bounds(config.frontier_max, config.frontier_host_share)
-        client = RedisClient(config.frontier, crawl_name(config, topic, spider))
+        client = RedisClient.reached(
+            config.frontier,
+            crawl_name(config, topic, spider),
+            patience=min(config.frontier_patience, _START_S),
+        )
         if client.forgets:
             logger.warning(
                 "%s throws away what it has when its memory is full (maxmemory-policy), and URLs "

@@ -32,11 +32,20 @@ class RedisServer:
     With ``durable`` it writes an append-only file, and survives :meth:`kill`.
     """
 
-    def __init__(self, folder: Path, *, durable: bool = False, password: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        durable: bool = False,
+        password: str = "",
+        socket: Path | None = None,
+    ) -> None:
         self.folder = folder
         self.port = _free_port()
         self.password = password
         self._options = ["--appendonly", "yes" if durable else "no"]
+        if socket is not None:
+            self._options += ["--unixsocket", str(socket)]
         if password:
             self._options += ["--requirepass", password]
         self._process: subprocess.Popen[bytes] | None = None

@@ -17,7 +17,7 @@ import pytest
 from scrapy.settings import Settings
 
 from focusspider.config import FocusConfig
-from focusspider.errors import SettingError
+from focusspider.errors import FrontierError, SettingError
 from focusspider.fleet import Fleet
 from tests.crawls import ROOT, crawl
 from tests.fleet import make_project
@@ -313,8 +313,11 @@ def test_a_job_directory_beside_it(redis_server: RedisServer) -> None:
 
 def test_redis_that_is_not_there(exports: Path) -> None:
     url = "redis://:hunter2@127.0.0.1:9/0"
-    log = Worker(exports, url, "focus", KEYWORDS, "-aseeds=http://127.0.0.1/").wait()
-    assert "redis://127.0.0.1:9/0 cannot be reached" in log
+    arguments = ("focus", KEYWORDS, "-aseeds=http://127.0.0.1/")
+    log = Worker(exports, url, *arguments, FOCUS_FRONTIER_PATIENCE=1).wait()
+    assert log.count("redis://127.0.0.1:9/0 cannot be reached") == 2
+    assert "Connection refused. The worker waits for it, up to 1 seconds." in log
+    assert "for 1 seconds; start Redis, or mend FOCUS_FRONTIER" in log
     assert "Traceback" not in log
     assert "hunter2" not in log
     assert not exports.exists()
@@ -328,6 +331,51 @@ def test_redis_that_is_not_there(exports: Path) -> None:
             check=True,
         )
     assert "href='/a'" in done.stdout
+
+
+def test_redis_is_started_after_its_worker(tmp_path: Path, exports: Path) -> None:
+    server = RedisServer(tmp_path, password="hunter2")
+    with Site({"/": links("/a"), "/a": links("/")}) as site:
+        worker = Worker(exports, server.url, "focus", KEYWORDS, "-aseeds=" + site.url("/"))
+        deadline = time.monotonic() + 60
+        while "The worker waits for it" not in worker.log.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        time.sleep(1)
+        with server:
+            log = worker.wait()
+    assert reasons(exports) == ["finished"], log
+    assert log.count("cannot be reached") == 1
+    assert "up to 30 seconds" in log
+    assert "hunter2" not in log
+    assert merged(exports, "crawl.jsonl").total() == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("redis://:wrong@127.0.0.1:{port}/0", "refuses this user or password"),
+        ("redis://:hunter2@127.0.0.1:{port}/99", "DB index is out of range"),
+        ("redis://:hunter2@127.0.0.1:none/{port}", "is no URL of Redis"),
+    ],
+)
+def test_redis_that_refuses_is_not_waited_for(
+    tmp_path: Path, url: str, says: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with RedisServer(tmp_path, password="hunter2") as server:
+        config = FocusConfig(frontier=url.format(port=server.port))
+        with pytest.raises(FrontierError, match=says):
+            Fleet.join(config, Settings(), spider="s")
+    assert "waits for it" not in caplog.text
+
+
+def test_a_unix_socket(tmp_path: Path) -> None:
+    path = tmp_path / "redis.sock"
+    with RedisServer(tmp_path, socket=path):
+        config = FocusConfig(frontier=f"unix://{path}")
+        fleet = Fleet.join(config, Settings(), spider="s")
+        assert fleet.worker == "1"
+        fleet.client.close()
 
 
 def test_another_scheduler(redis_server: RedisServer, exports: Path) -> None:

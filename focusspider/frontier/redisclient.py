@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
+import time
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -18,8 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["AwayError", "RedisClient", "public_url"]
 
+logger = logging.getLogger(__name__)
+
 #: Seconds for a connection, and for an answer. A call is a matter of milliseconds.
 _CONNECT_S, _ANSWER_S = 5.0, 15.0
+#: Between two tries while it starts.
+_RETRY_S = 0.25
 _SCRIPTS = ("beat", "join", "lease", "leave", "push", "reprioritise", "settle", "view")
 #: Least version of Redis: scripts that write what they have drawn from the server's clock.
 _LEAST_VERSION = (5, 0)
@@ -107,6 +113,30 @@ class RedisClient:
         """Close the connection."""
         self._redis.close()
 
+    @classmethod
+    def reached(cls, url: str, crawl: str, *, patience: float) -> RedisClient:
+        """Connect to a Redis that may be starting: wait for it up to so many seconds.
+
+        Raises :class:`FrontierError` where it is not there by then, and at once where it is
+        and refuses.
+        """
+        deadline, warned = time.monotonic() + patience, False
+        while True:
+            try:
+                return cls(url, crawl)
+            except AwayError as error:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise FrontierError(
+                        f"{error}, for {patience:g} seconds; start Redis, or mend FOCUS_FRONTIER"
+                    ) from None
+                if not warned:
+                    warned = True
+                    logger.warning(
+                        "%s. The worker waits for it, up to %g seconds.", error, patience
+                    )
+                time.sleep(min(_RETRY_S, left))
+
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
         """Turn an error of Redis into one of ours, which names no password."""
@@ -153,12 +183,13 @@ def _connected(url: str) -> Redis:
         from redis.retry import Retry
     except ImportError:
         raise MissingExtraError("redis", "FOCUS_FRONTIER") from None
+    of_tcp: dict[str, Any] = {} if url.startswith("unix:") else {"socket_keepalive": True}
     try:
         return redis.Redis.from_url(
             url,
+            **of_tcp,
             socket_connect_timeout=_CONNECT_S,
             socket_timeout=_ANSWER_S,
-            socket_keepalive=True,
             health_check_interval=30,
             client_name="focusspider",
             protocol=2,
