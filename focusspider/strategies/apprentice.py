@@ -14,22 +14,25 @@ from focusspider.models.archive import check_shapes
 from focusspider.models.online_bayes import CONTRIBUTION, OnlineBayes
 from focusspider.registry import check_number, check_whole
 from focusspider.strategies.base import BaseStrategy, LinkScores, Reranking, scored
+from focusspider.strategies.offers import MOST_OFFERS, OFFERS, best_offers, offers
 from focusspider.strategies.verdicts import VERDICTS, Verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from focusspider.frontier import FrontierView
     from focusspider.page import Page
     from focusspider.relevance.base import Judgement
-    from focusspider.strategies.base import Contribution, RerankWork, State
+    from focusspider.strategies.base import Contribution, ContributionWork, RerankWork, State
 
 __all__ = ["Apprentice"]
 
 #: Features are told apart by so many bits of a hash.
 _BITS = 18
+#: Features of all links, where those of each end, and the key of where each leads.
+_Links = tuple["NDArray[np.uint32]", "NDArray[np.int64]", "NDArray[np.uint64]"]
 #: Features of one link that count, the nearest ones first.
 _MOST_FEATURES = 500
 
@@ -82,6 +85,7 @@ class Apprentice(BaseStrategy):
         self._model = self._own
         self._others: dict[str, Contribution] = {}
         self._verdicts = Verdicts()
+        self._waiting: NDArray[np.uint64] | None = None  # here, at the last rerank
         #: the page that was last looked at: it is observed, and then its links are scored
         self._latest: tuple[Page, tuple[NDArray[np.uint32], NDArray[np.int64]]] | None = None
         self._forget_all()
@@ -156,8 +160,10 @@ class Apprentice(BaseStrategy):
         """Return the work that scores what waits anew."""
         if not self._model.n_examples:
             return None
+        self._waiting = frontier.keys
         links = (self._features.view(), self._ends.view(), self._keys.view())
-        return partial(_reranking, self._model.copy(), links, frontier)
+        others = tuple(self._others.values())
+        return partial(_reranking, self._model.copy(), links, frontier, others)
 
     def memory(self) -> Mapping[str, NDArray[Any]]:
         """Return what was learnt, and the links to what is not fetched."""
@@ -181,13 +187,22 @@ class Apprentice(BaseStrategy):
             if key in self._links_to:
                 self._links_to[key].append(link)
 
-    def contribution(self) -> Contribution:
-        """Return the examples of links on own pages, and what own pages are."""
-        return {**self._own.contribution(), **self._verdicts.arrays()}
+    def contribution(self) -> ContributionWork:
+        """Return the work that tells the examples of links on own pages, and what those are.
+
+        And what is thought of links to other workers' pages.
+        """
+        elsewhere = np.zeros(0, dtype=np.uint64)
+        if self._waiting is not None:
+            met = np.array(list(self._links_to), dtype=np.uint64)
+            elsewhere = met[~np.isin(met, self._waiting)][-MOST_OFFERS:]
+        links = (self._features.view(), self._ends.view(), self._keys.view())
+        known = {**self._own.contribution(), **self._verdicts.arrays()}
+        return partial(_contribution, known, self._model.copy(), links, elsewhere)
 
     def join(self, worker: str, contribution: Contribution) -> None:
         """Add the examples of another worker, and learn from the links to its pages."""
-        check_shapes(contribution, {**CONTRIBUTION, **VERDICTS})
+        check_shapes(contribution, {**CONTRIBUTION, **VERDICTS, **OFFERS})
         before = self._others.get(worker)
         if self._model is self._own:
             self._model = self._own.copy()
@@ -214,19 +229,32 @@ def _squashed(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _reranking(
-    model: OnlineBayes,
-    links: tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint64]],
-    frontier: FrontierView,
+    model: OnlineBayes, links: _Links, frontier: FrontierView, others: Sequence[Contribution]
 ) -> Reranking:
-    """Give what waits the best score of the links to it."""
+    """Give what waits the best score of the links to it, also of other workers' links."""
+    scores = _best(model, links, frontier.keys)
+    if others:
+        scores = np.fmax(scores, best_offers(others, frontier.keys))
+    found = np.flatnonzero(scores > -np.inf)
+    return Reranking(frontier.ids[found], scored(_squashed(scores[found])).priorities)
+
+
+def _best(model: OnlineBayes, links: _Links, asked: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Return the best score of the links to each of the keys, -inf where there is none, (n,)."""
     features, ends, keys = links
-    order = np.argsort(frontier.keys)
-    places = np.searchsorted(frontier.keys, keys, sorter=order)
+    order = np.argsort(asked)
+    places = np.searchsorted(asked, keys, sorter=order)
     here = np.flatnonzero(places < len(order))
     rows = order[places[here]]
-    same = frontier.keys[rows] == keys[here]
+    same = asked[rows] == keys[here]
     rows, here = rows[same], here[same]
     scores = np.full(len(order), -np.inf)
     np.maximum.at(scores, rows, model.log_odds(features, ends)[here])
-    found = np.flatnonzero(scores > -np.inf)
-    return Reranking(frontier.ids[found], scored(_squashed(scores[found])).priorities)
+    return scores
+
+
+def _contribution(
+    known: Contribution, model: OnlineBayes, links: _Links, elsewhere: NDArray[np.uint64]
+) -> Contribution:
+    scores = _best(model, links, elsewhere) if len(elsewhere) and model.n_examples else np.zeros(0)
+    return {**known, **offers(elsewhere[: len(scores)], scores)}

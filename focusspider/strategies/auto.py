@@ -246,11 +246,10 @@ class Auto(BaseStrategy):
     def rerank(self, frontier: FrontierView) -> RerankWork | None:
         """Return the work that learns anew, and orders what waits by it."""
         self._say_if_nothing_is_found()
-        rows, waits = self._evidence.n_rows, len(frontier.keys)
-        if rows < _FIRST_FIT:
-            return None
-        links = len(self._evidence)
-        if not self._work.affords(known=links, scored=min(links, 2 * waits), fitted=rows):
+        self._sharing.waiting = frontier.keys
+        rows, links = self._evidence.n_rows, len(self._evidence)
+        scored = min(links, 2 * len(frontier.keys))
+        if rows < _FIRST_FIT or not self._work.affords(known=links, scored=scored, fitted=rows):
             return None
         return partial(
             self._reranking,
@@ -303,7 +302,7 @@ class Auto(BaseStrategy):
     def contribution(self) -> ContributionWork:
         """Return the work that puts together what other workers are told of own pages."""
         learnt = self._learnt_since(self._evidence.forgotten)
-        return self._sharing.contribution(self._evidence.snapshot(), learnt)
+        return self._sharing.contribution(self._evidence.snapshot(), learnt, self._learner)
 
     def join(self, worker: str, contribution: Contribution) -> None:
         """Take what another worker has told, for the next rerank."""
@@ -362,8 +361,11 @@ class Auto(BaseStrategy):
         expected = np.where(np.isnan(log_odds), 0.0, sigmoid(np.nan_to_num(log_odds)))
         self._learnt, self._mean = learnt._replace(expected=expected), learnt.successes.mean
         self._probe(seen, forgotten, log_odds)
-        scored = known[~np.isnan(log_odds[nodes[known]])]
-        return Reranking(frontier.ids[scored], priorities(log_odds[nodes[scored]]))
+        values = np.where(seen.node_key[nodes] == frontier.keys, log_odds[nodes], np.nan)
+        if elsewhere is not None:
+            values = elsewhere.raised(frontier.keys, values)
+        scored = np.flatnonzero(~np.isnan(values))
+        return Reranking(frontier.ids[scored], priorities(values[scored]))
 
     def _likeness(
         self,

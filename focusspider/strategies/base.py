@@ -151,7 +151,7 @@ class Sharer(Protocol):
 
         Names are of small letters, digits and ``_``. What takes more than a few milliseconds
         is returned as work that runs in another thread, like that of
-        :meth:`Strategy.rerank`. Nothing that was joined is in it.
+        :meth:`Strategy.rerank`. Nothing that was joined is counted in it.
         """
         ...
 

@@ -9,7 +9,6 @@ to them. A link to another worker's page is a trial for the worker that has the 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
@@ -18,6 +17,7 @@ import numpy as np
 from focusspider.models.archive import check_shapes
 from focusspider.strategies.linkevidence import FIRST_OF, Snapshot
 from focusspider.strategies.linksuccesses import WORDS, groups_of, word_trials
+from focusspider.strategies.offers import MOST_OFFERS, OFFERS, best_offers, offers
 from focusspider.strategies.urlspelling import URL_GROUPS
 from focusspider.strategies.verdicts import VERDICTS, Verdicts
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from focusspider.models.archive import Shapes
     from focusspider.strategies.base import Contribution, ContributionWork
     from focusspider.strategies.linkfeatures import Features
-    from focusspider.strategies.linklearning import Learnt
+    from focusspider.strategies.linklearning import Learnt, LinkLearner
 
 __all__ = ["Elsewhere", "Examples", "LinkSharing", "contribution_of"]
 
@@ -41,6 +41,7 @@ _OF_TEXTS = ("anchor", "context")
 _KINDS = (*_OF_LINKS, *(f"url {name}" for name in URL_GROUPS), *(name for name, _ in WORDS))
 _SHAPES: Shapes = {
     **VERDICTS,
+    **OFFERS,
     "totals": ("<f8", (4,)),  # pages, what came of them, relevant ones, examples
     "ends": ("<i8", (len(_KINDS),)),  # number of groups up to the last of each kind
     "groups": ("<i8", ("n_groups",)),
@@ -73,6 +74,21 @@ class Examples(NamedTuple):
 
 def _hash(found: Features) -> int:
     return crc32("\n".join(found.names).encode())
+
+
+def offers_of(
+    seen: Snapshot,
+    learnt: Learnt,
+    learner: LinkLearner,
+    elsewhere: Elsewhere,
+    waiting: NDArray[np.uint64],
+) -> dict[str, NDArray[Any]]:
+    """Return what is thought of URLs that wait, but not here."""
+    nodes = np.flatnonzero(elsewhere.with_pages(seen).node_row < 0)
+    nodes = nodes[~np.isin(seen.node_key[nodes], waiting)][-MOST_OFFERS:]
+    log_odds = learner.log_odds(seen, nodes, learnt)[nodes]
+    linked = ~np.isnan(log_odds)
+    return offers(seen.node_key[nodes[linked]], log_odds[linked])
 
 
 def contribution_of(
@@ -205,6 +221,12 @@ class Elsewhere:
         node_row[nodes] = seen.n_rows + np.arange(len(nodes))
         return Snapshot(arrays, node_row)
 
+    def raised(
+        self, keys: NDArray[np.uint64], log_odds: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the log odds of URLs, or NaN, where others do not think better of them, (n,)."""
+        return np.fmax(log_odds, best_offers(self._contributions, keys))
+
     def counts(
         self, kind: str, seen: Snapshot
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None:
@@ -252,10 +274,13 @@ class LinkSharing:
     ----------
     verdicts : Verdicts
         What became of own pages.
+    waiting : ndarray or None
+        Keys of what waited here at the last rerank.
     """
 
     def __init__(self) -> None:
         self.verdicts = Verdicts()
+        self.waiting: NDArray[np.uint64] | None = None
         self._tells = False
         self._others: dict[str, Contribution] = {}
 
@@ -264,10 +289,21 @@ class LinkSharing:
         """What others have told; None where this worker was never asked for its part."""
         return Elsewhere(tuple(self._others.values())) if self._tells or self._others else None
 
-    def contribution(self, seen: Snapshot, learnt: Learnt | None) -> ContributionWork:
+    def contribution(
+        self, seen: Snapshot, learnt: Learnt | None, learner: LinkLearner
+    ) -> ContributionWork:
         """Return the work that makes a contribution."""
         self._tells = True
-        return partial(contribution_of, seen, learnt, self.verdicts.arrays())
+        told = Elsewhere(tuple(self._others.values()))
+        verdicts, waiting = self.verdicts.arrays(), self.waiting
+
+        def work() -> Contribution:
+            made = contribution_of(seen, learnt, verdicts)
+            if learnt is None or waiting is None:
+                return {**made, **offers(seen.node_key[:0], np.zeros(0))}
+            return {**made, **offers_of(seen, learnt, learner, told, waiting)}
+
+        return work
 
     def join(self, worker: str, contribution: Contribution) -> None:
         """Keep what a worker has told; ``ValueError`` for what is no contribution."""

@@ -217,3 +217,27 @@ def test_a_redirect_is_told_by_the_url_that_was_linked_to() -> None:
     verdicts.add(at, Judgement(1.0, True, "test"))
     told = verdicts.arrays()["page_keys"].view(np.uint64).tolist()
     assert told == [url_key(f"{ONE}/new"), url_key(f"{ONE}/old")]
+
+
+def test_what_waits_at_another_worker_is_ordered_by_who_has_its_links() -> None:
+    one, other = started(), started()
+    for strategy, host in ((one, ONE), (other, OTHER)):
+        crawl(strategy, host)
+        contribution(strategy)
+        reranked(strategy, [f"{host}/none"])  # which waits there
+    see(one, f"<p><a href={OTHER}/x/1>forum</a></p><a href={OTHER}/x/2>harbour</a>", f"{ONE}/more")
+    see(one, f"<p><a href={ONE}/none>harbour</a></p>", f"{ONE}/more/2")
+    given = contribution(one)
+    told = dict(
+        zip(given["offer_keys"].view(np.uint64).tolist(), given["offer_scores"], strict=True)
+    )
+    forum, harbour = (url_key(f"{OTHER}/x/{n}") for n in (1, 2))
+    assert told.keys() == {forum, harbour}, "neither what is fetched nor what waits here"
+    assert told[harbour] > told[forum]
+    waiting = [f"{OTHER}/x/1", f"{OTHER}/x/2"]
+    assert len(reranked(other, waiting)) == 0
+    other.join("1", given)
+    priorities = reranked(other, waiting)
+    assert priorities[1] > priorities[0]
+    see(other, "<p><a href=/x/1>harbour</a></p><p><a href=/x/2>forum</a></p>", f"{OTHER}/more")
+    assert min(reranked(other, waiting)) > priorities[0], "the better of both"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from focusspider.checkpoint import pack_memory
+from focusspider.keytable import url_key
 from focusspider.models.archive import pack_arrays, unpack_arrays
 from focusspider.relevance.base import Judgement
 from focusspider.strategies import STRATEGIES, build_strategy
@@ -200,6 +202,27 @@ def test_what_is_no_contribution_changes_nothing(
         with pytest.raises(ValueError, match=" "):
             one.join(worker, spoilt)
     assert scores(one).priorities.tolist() == before.priorities.tolist()
+
+
+def test_apprentice_orders_what_waits_by_other_workers_links_too() -> None:
+    _, one, other = halves("apprentice")
+    at = page(f"<p>harbour <a href={OTHER}/x>a</a></p><p>forum <a href={OTHER}/y>b</a></p>", ONE)
+    one.observe(at, Judgement(0.0, False, "test"))
+    waiting = SimpleNamespace(
+        ids=np.arange(3),
+        keys=np.array([url_key(f"{OTHER}{path}") for path in ("/y", "/x", "/z")], dtype=np.uint64),
+    )
+    assert len(other.rerank(waiting)().ids) == 0
+    other.join("1", contribution(one))
+    assert len(other.rerank(waiting)().ids) == 0, "nobody knows yet where they wait"
+    one.rerank(SimpleNamespace(ids=np.zeros(0), keys=np.zeros(0, dtype=np.uint64)))
+    other.join("1", contribution(one))
+    reranking = other.rerank(waiting)()
+    assert reranking.ids.tolist() == [0, 1]
+    assert reranking.priorities[1] > reranking.priorities[0]
+    one.rerank(waiting)  # they wait with it now
+    one.join("2", contribution(other))  # and all the others were fetched
+    assert len(contribution(one)["offer_keys"]) == 0
 
 
 def test_features_that_are_no_hashes() -> None:
