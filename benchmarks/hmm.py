@@ -72,7 +72,7 @@ def main() -> None:
     for page in pages:
         assert page.terms  # relevance has made them
     with tempfile.TemporaryDirectory() as folder:
-        write_model(Path(folder) / "hmm.npz", model.to_model_file())
+        write_model(Path(folder) / "hmm.npz", model.to_file())
         strategy = Hmm(models_dir=folder)
         strategy.score(pages[0], None)
         times = []

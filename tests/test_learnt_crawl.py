@@ -102,7 +102,7 @@ def hmm_beliefs(models: Path, log: list[dict[str, Any]]) -> dict[str, list[float
 
     For each page anew, over its parents, from the first one on, with nothing that travels.
     """
-    model = UserModel.from_model_file(read_model(models / "sample/hmm.npz"))
+    model = UserModel.from_file(read_model(models / "sample/hmm.npz"))
     expected = {}
     for line, path in paths(log):
         clusters = np.array([model.observe(stored(one["url"]).terms) for one in path])

@@ -19,7 +19,7 @@ __all__ = ["context_graph_sections"]
 
 def context_graph_sections(file: ModelFile, n: int) -> list[Section]:
     """Return the layers, and n words of each."""
-    model = ContextGraph.from_model_file(file)
+    model = ContextGraph.from_file(file)
     layers = [f"Layer {layer}" for layer in range(model.n_layers + 1)]
     layers[0] += ", targets"
     words = model.layer_counts_.sum(axis=1)

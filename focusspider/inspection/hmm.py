@@ -38,7 +38,7 @@ def distance(state: int, n_states: int) -> str:
 
 def hmm_sections(file: ModelFile, n: int) -> list[Section]:
     """Return states, transitions, emissions, clusters, and n words of each cluster."""
-    model = UserModel.from_model_file(file)
+    model = UserModel.from_file(file)
     hmm = model.hmm_
     states = state_names(hmm.n_states)
     n_clusters = len(model.cluster_counts_)

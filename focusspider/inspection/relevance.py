@@ -20,7 +20,7 @@ _KINDS = (("text:", "text"), ("heading:", "headings"))
 
 def relevance_sections(file: ModelFile, n: int) -> list[Section]:
     """Return what it has learnt from, and the n strongest words of text and of headings."""
-    model = PageClassifier.from_model_file(file)
+    model = PageClassifier.from_file(file)
     wanted, others = model.n_pages_
     groups = []
     for sign, direction in ((1, "For"), (-1, "Against")):

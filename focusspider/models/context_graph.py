@@ -88,7 +88,7 @@ class ContextGraph:
         log P(w | layer), natural.
     """
 
-    KIND: ClassVar[str] = "context-graph"
+    kind: ClassVar[str] = "context-graph"
     PARAMETERS: ClassVar[tuple[str, ...]] = (
         "n_layers",
         "max_pages",
@@ -248,14 +248,14 @@ class ContextGraph:
     def _columns(self) -> dict[str, int]:
         return {term: column for column, term in enumerate(self.terms_)}
 
-    def to_model_file(self, **about: Any) -> ModelFile:
+    def to_file(self, **about: Any) -> ModelFile:
         """Return what :func:`~focusspider.models.modelfile.write_model` writes.
 
         ``about`` is what else a :class:`~focusspider.models.modelfile.ModelFile` holds:
         topic, training data, date and metrics.
         """
         return ModelFile(
-            kind=self.KIND,
+            kind=self.kind,
             parameters={name: getattr(self, name) for name in self.PARAMETERS},
             arrays={
                 **pack_texts("terms", self.terms_),
@@ -267,7 +267,7 @@ class ContextGraph:
         )
 
     @classmethod
-    def from_model_file(cls, file: ModelFile) -> ContextGraph:
+    def from_file(cls, file: ModelFile) -> ContextGraph:
         """Return the model of a model file; ``ModelFileError`` where it is not sound."""
         arrays = file.take(cls.SHAPES)
         made = file.made(cls, *cls.PARAMETERS)

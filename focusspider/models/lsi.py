@@ -166,7 +166,7 @@ class LatentSemanticIndex:
         made.singular_values_ = arrays["lsi_singular_values"]
         return made
 
-    def to_model_file(self, **about: Any) -> ModelFile:
+    def to_file(self, **about: Any) -> ModelFile:
         """Return what :func:`~focusspider.models.modelfile.write_model` writes.
 
         ``about`` is what else a :class:`~focusspider.models.modelfile.ModelFile` holds:
@@ -176,7 +176,7 @@ class LatentSemanticIndex:
         return ModelFile(kind="lsi", arrays=self.to_arrays(), parameters=parameters, **about)
 
     @classmethod
-    def from_model_file(cls, file: ModelFile) -> LatentSemanticIndex:
+    def from_file(cls, file: ModelFile) -> LatentSemanticIndex:
         """Return the space of a model file; ``ModelFileError`` where it is not sound."""
         return cls.of(file, file.take(cls.SHAPES))
 

@@ -102,7 +102,7 @@ class PageClassifier:
         How many wanted and other pages it has learnt from.
     """
 
-    KIND: ClassVar[str] = "relevance"
+    kind: ClassVar[str] = "relevance"
     PARAMETERS: ClassVar[tuple[str, ...]] = ("algorithm", "smoothing", "c", "outliers", "n_terms")
     SHAPES: ClassVar[Shapes] = {
         **text_shapes("names", "n_features"),
@@ -274,13 +274,13 @@ class PageClassifier:
         strongest = sorted(((-sign * part, name) for part, name in parts if sign * part > 0))
         return Classified(probability, tuple(name for _, name in strongest[:_NAMED]))
 
-    def to_model_file(self, **about: Any) -> ModelFile:
+    def to_file(self, **about: Any) -> ModelFile:
         """Return what :func:`~focusspider.models.modelfile.write_model` writes.
 
         ``about`` is what else a :class:`~focusspider.models.modelfile.ModelFile` holds.
         """
         return ModelFile(
-            kind=self.KIND,
+            kind=self.kind,
             parameters={name: getattr(self, name) for name in self.PARAMETERS},
             arrays={
                 **pack_texts("names", self.names_),
@@ -292,7 +292,7 @@ class PageClassifier:
         )
 
     @classmethod
-    def from_model_file(cls, file: ModelFile) -> PageClassifier:
+    def from_file(cls, file: ModelFile) -> PageClassifier:
         """Return the model of a model file; ``ModelFileError`` where it is not sound."""
         arrays = file.take(cls.SHAPES)
         made = file.made(cls, *cls.PARAMETERS)

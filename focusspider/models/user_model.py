@@ -63,7 +63,7 @@ class UserModel:
         :mod:`~focusspider.models.wordweights`.
     """
 
-    KIND: ClassVar[str] = "hmm"
+    kind: ClassVar[str] = "hmm"
     PARAMETERS: ClassVar[tuple[str, ...]] = (
         *HopDistanceHMM.PARAMETERS,
         *LatentSemanticIndex.PARAMETERS,
@@ -207,14 +207,14 @@ class UserModel:
             return self.nearest_.shares(points)
         return self.nearest_.predict(points)
 
-    def to_model_file(self, **about: Any) -> ModelFile:
+    def to_file(self, **about: Any) -> ModelFile:
         """Return what :func:`~focusspider.models.modelfile.write_model` writes.
 
         ``about`` is what else a :class:`~focusspider.models.modelfile.ModelFile` holds:
         topic, training data, date and metrics.
         """
         return ModelFile(
-            kind=self.KIND,
+            kind=self.kind,
             parameters={name: getattr(self, name) for name in self.PARAMETERS},
             arrays={
                 **self.lsi_.to_arrays(),
@@ -226,7 +226,7 @@ class UserModel:
         )
 
     @classmethod
-    def from_model_file(cls, file: ModelFile) -> UserModel:
+    def from_file(cls, file: ModelFile) -> UserModel:
         """Return the model of a model file; ``ModelFileError`` where it is not sound."""
         arrays = file.take(cls.SHAPES)
         made = file.made(cls, *cls.PARAMETERS)

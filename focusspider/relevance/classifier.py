@@ -76,8 +76,8 @@ class ClassifierRelevance:
         self._classifier: PageClassifier | None = None
         path = self._model_path()
         if path is not None:
-            self._file = read_model(path, kind=PageClassifier.KIND)
-            self._classifier = PageClassifier.from_model_file(self._file)
+            self._file = read_model(path, kind=PageClassifier.kind)
+            self._classifier = PageClassifier.from_file(self._file)
             if algorithm not in {None, self._classifier.algorithm}:
                 raise ValueError(
                     f"algorithm is {algorithm!r}, and {path} has learnt by "

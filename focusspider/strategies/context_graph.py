@@ -50,7 +50,7 @@ class ContextGraph(LearntStrategy):
         models_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__(model=model, base_dir=base_dir, models_dir=models_dir)
-        self._learnt = Layers.from_model_file(self._file)
+        self._learnt = Layers.from_file(self._file)
 
     def score(self, page: Page, state: State | None) -> LinkScores:  # noqa: ARG002
         """Give every link the place of the page's layer."""

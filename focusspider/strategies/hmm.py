@@ -63,7 +63,7 @@ class Hmm(LearntStrategy):
         check_choice("mode", mode, MODES)
         super().__init__(model=model, base_dir=base_dir, models_dir=models_dir)
         self.mode = mode
-        self._learnt = UserModel.from_model_file(self._file)
+        self._learnt = UserModel.from_file(self._file)
 
     def score(self, page: Page, state: State | None) -> LinkScores:
         """Give every link what is believed of the page's children."""

@@ -106,7 +106,7 @@ class ContextGraphTrainer:
             f"{self.n_layers} links; at most {self.max_pages:,} of a layer were learnt from"
         )
         return Trained(
-            of_language(replace(model.to_model_file(), metrics=metrics), data),
+            of_language(replace(model.to_file(), metrics=metrics), data),
             (
                 f"pages by layer: {sizes}",
                 beyond,

@@ -138,7 +138,7 @@ class HmmTrainer:
             f"{int(np.count_nonzero(states == 0)):,} targets, and {len(edges):,} links"
         )
         return Trained(
-            of_language(replace(model.to_model_file(), metrics=metrics), data),
+            of_language(replace(model.to_file(), metrics=metrics), data),
             (
                 learnt,
                 "pages by links to the nearest target: " + in_states(states, self.n_states),

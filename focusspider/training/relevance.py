@@ -102,7 +102,7 @@ class RelevanceTrainer:
         found = f"{model.algorithm}, from {n_wanted:,} wanted and {n_others:,} other pages"
         first = ", ".join(name for _, name in strongest[:5])
         return Trained(
-            of_language(replace(model.to_model_file(), metrics=metrics), data),
+            of_language(replace(model.to_file(), metrics=metrics), data),
             (f"{found}, with {len(model.names_):,} words", f"strongest: {first}"),
             _warnings(n_others),
         )

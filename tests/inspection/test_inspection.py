@@ -44,7 +44,7 @@ def chain_file(kind: type[MEMM] | type[CRF], names: tuple[str, ...] = NAMES) -> 
 def relevance_file() -> ModelFile:
     wanted = [PageWords(("robot", "arm"), ("reach",)), PageWords(("robot", "leg"), ("reach",))]
     others = [PageWords(("tea", "arm"), ("milk",)), PageWords(("tea", "cup"), ("milk",))]
-    return PageClassifier(algorithm="naive-bayes").fit(wanted, others).to_model_file(topic="t")
+    return PageClassifier(algorithm="naive-bayes").fit(wanted, others).to_file(topic="t")
 
 
 def shown(file: ModelFile, folder: Path, n: int = 30) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def test_hostile_text_stays_text(text: str, tmp_path: Path) -> None:
 def test_a_kind_that_cannot_be_shown_lists_those_that_can(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     space = LatentSemanticIndex(n_topics=1).fit(counts([{"a": 1}, {"b": 1}]), random_state=random)
-    write_model(tmp_path / "lsi.npz", space.to_model_file())
+    write_model(tmp_path / "lsi.npz", space.to_file())
     with pytest.raises(ModelFileError, match=r"kind 'lsi'.*: hmm, memm, crf, context-graph"):
         inspect_model(tmp_path / "lsi.npz")
 

@@ -164,9 +164,9 @@ def test_pages_are_found_in_their_layer() -> None:
 
 def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
     model = fit(PAGES, [0, 3], threshold=0.6, prior="counted", smoothing=0.5)
-    write_model(tmp_path / "m.npz", model.to_model_file(topic="robots", date="2026-11-28"))
+    write_model(tmp_path / "m.npz", model.to_file(topic="robots", date="2026-11-28"))
     file = read_model(tmp_path / "m.npz", kind="context-graph")
-    again = ContextGraph.from_model_file(file)
+    again = ContextGraph.from_file(file)
     assert {name: getattr(again, name) for name in ContextGraph.PARAMETERS} == file.parameters
     for page in [{}, {"robot": 2}, {"tea": 1, "arm": 3, "unheard": 1}]:
         assert_array_equal(again.posterior(page), model.posterior(page))
@@ -191,15 +191,15 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_model(change: dict[str, Any], message: str) -> None:
-    file = fit(PAGES, LAYERS, n_layers=1).to_model_file()
+    file = fit(PAGES, LAYERS, n_layers=1).to_file()
     with pytest.raises(ModelFileError, match=message):
-        ContextGraph.from_model_file(replace(file, arrays={**file.arrays, **change}))
+        ContextGraph.from_file(replace(file, arrays={**file.arrays, **change}))
     wrong = replace(file, parameters={**file.parameters, "n_layers": 7})
     with pytest.raises(ModelFileError, match="it has 2 layers, and n_layers=7"):
-        ContextGraph.from_model_file(wrong)
+        ContextGraph.from_file(wrong)
     wrong = replace(file, parameters={**file.parameters, "threshold": 2})
     with pytest.raises(ModelFileError, match="threshold must be a number from 0 to 1, got 2"):
-        ContextGraph.from_model_file(wrong)
+        ContextGraph.from_file(wrong)
 
 
 @pytest.mark.parametrize(

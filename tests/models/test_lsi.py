@@ -165,8 +165,8 @@ def test_the_same_seed_gives_the_same_space() -> None:
 
 def test_a_saved_space_is_the_same(tmp_path: Path) -> None:
     index = LatentSemanticIndex(n_topics=5).fit(counts(PAGES), random_state=rng())
-    write_model(tmp_path / "lsi.npz", index.to_model_file(topic="robots"))
-    again = LatentSemanticIndex.from_model_file(read_model(tmp_path / "lsi.npz", kind="lsi"))
+    write_model(tmp_path / "lsi.npz", index.to_file(topic="robots"))
+    again = LatentSemanticIndex.from_file(read_model(tmp_path / "lsi.npz", kind="lsi"))
     assert (again.n_topics, again.n_terms, again.terms_) == (5, 10_000, index.terms_)
     for page in [*PAGES[:5], {"shared1": 2, "unheard": 1}]:
         assert_array_equal(again.fold_in(page), index.fold_in(page))
@@ -185,15 +185,15 @@ def test_a_damaged_space(change: dict[str, Any], message: str) -> None:
     from dataclasses import replace
 
     index = LatentSemanticIndex(n_topics=5).fit(counts(PAGES), random_state=rng())
-    file = index.to_model_file()
+    file = index.to_file()
     with pytest.raises(ModelFileError, match=message):
-        LatentSemanticIndex.from_model_file(replace(file, arrays={**file.arrays, **change}))
+        LatentSemanticIndex.from_file(replace(file, arrays={**file.arrays, **change}))
     for idf in (0.0, -1.0, 1e300):
         arrays = {**file.arrays, "lsi_idf": np.full_like(file.arrays["lsi_idf"], idf)}
         with pytest.raises(ModelFileError, match="lsi_idf has numbers that are not above 0"):
-            LatentSemanticIndex.from_model_file(replace(file, arrays=arrays))
+            LatentSemanticIndex.from_file(replace(file, arrays=arrays))
     with pytest.raises(ModelFileError, match="n_topics must be a whole number of at least 1"):
-        LatentSemanticIndex.from_model_file(replace(file, parameters={"n_topics": 0, "n_terms": 1}))
+        LatentSemanticIndex.from_file(replace(file, parameters={"n_topics": 0, "n_terms": 1}))
 
 
 def test_no_words() -> None:

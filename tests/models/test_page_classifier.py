@@ -131,9 +131,9 @@ def test_words_that_were_never_seen_make_a_page_less_like() -> None:
 
 @pytest.mark.parametrize("others", [OTHERS, []])
 def test_the_order_of_pages_does_not_count(others: list[PageWords]) -> None:
-    one = PageClassifier(algorithm="naive-bayes").fit(WANTED, others).to_model_file()
+    one = PageClassifier(algorithm="naive-bayes").fit(WANTED, others).to_file()
     other = PageClassifier(algorithm="naive-bayes").fit(WANTED[::-1], others[::-1])
-    for name, array in other.to_model_file().arrays.items():
+    for name, array in other.to_file().arrays.items():
         assert (array == one.arrays[name]).all()
 
 
@@ -144,15 +144,15 @@ def test_the_most_common_words_count() -> None:
 
 def test_a_file_gives_the_same_judgements(tmp_path: Any) -> None:
     for model in (fitted(), fitted("logistic-regression"), fitted(others=[])):
-        write_model(tmp_path / "m.npz", model.to_model_file(topic="robots"))
-        again = PageClassifier.from_model_file(read_model(tmp_path / "m.npz", kind="relevance"))
+        write_model(tmp_path / "m.npz", model.to_file(topic="robots"))
+        again = PageClassifier.from_file(read_model(tmp_path / "m.npz", kind="relevance"))
         for page in [*WANTED, *OTHERS]:
             assert again.classify(page) == model.classify(page)
         assert again.n_pages_ == model.n_pages_
 
 
 def damaged(**changed: Any) -> ModelFile:
-    file = fitted().to_model_file()
+    file = fitted().to_file()
     return ModelFile(
         kind=file.kind,
         arrays={**file.arrays, **changed},
@@ -174,7 +174,7 @@ def damaged(**changed: Any) -> ModelFile:
 )
 def test_a_damaged_file_is_refused(name: str, value: Any, says: str) -> None:
     with pytest.raises(ModelFileError, match=says):
-        PageClassifier.from_model_file(damaged(**{name: value}))
+        PageClassifier.from_file(damaged(**{name: value}))
 
 
 @pytest.mark.parametrize(

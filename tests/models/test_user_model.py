@@ -140,8 +140,8 @@ def test_pages_observed_as_shares(tmp_path: Path) -> None:
     new = [page_about(topic, rng(8)) for topic in TOPICS]
     found = model.observe_all(counts([*new, {}]))
     assert_allclose(found.sum(axis=1), [1, 1, 1, 1, 1, 0], rtol=1e-12)
-    write_model(tmp_path / "hmm.npz", model.to_model_file())
-    again = UserModel.from_model_file(read_model(tmp_path / "hmm.npz", kind="hmm"))
+    write_model(tmp_path / "hmm.npz", model.to_file())
+    again = UserModel.from_file(read_model(tmp_path / "hmm.npz", kind="hmm"))
     for page, of_page in zip([*new, {}], found, strict=True):
         assert_array_equal(model.observe(page), of_page)
         assert_array_equal(again.observe(page), of_page)
@@ -161,16 +161,16 @@ def test_pages_without_words_are_in_no_cluster() -> None:
 
 
 def test_a_saved_model_is_the_same(model: UserModel, tmp_path: Path) -> None:
-    file = model.to_model_file(topic="papers", training_data="ab12", metrics={"accuracy": 0.5})
+    file = model.to_file(topic="papers", training_data="ab12", metrics={"accuracy": 0.5})
     write_model(tmp_path / "hmm.npz", file)
-    again = UserModel.from_model_file(read_model(tmp_path / "hmm.npz", kind="hmm"))
+    again = UserModel.from_file(read_model(tmp_path / "hmm.npz", kind="hmm"))
     assert {name: getattr(again, name) for name in UserModel.PARAMETERS} == file.parameters
     for page in PAGES[:20]:
         cluster = model.observe(page)
         assert again.observe(page) == cluster
         assert_array_equal(again.hmm_.begin(cluster), model.hmm_.begin(cluster))
     assert_array_equal(again.cluster_counts_, model.cluster_counts_)
-    again_written = again.to_model_file(topic="papers", training_data="ab12")
+    again_written = again.to_file(topic="papers", training_data="ab12")
     assert again_written.arrays.keys() == file.arrays.keys()
 
 
@@ -179,7 +179,7 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
         made = UserModel(n_topics=10, k_max=4).fit(
             counts(PAGES), LABELS, edges=EDGES, random_state=rng(1)
         )
-        write_model(tmp_path / name, made.to_model_file())
+        write_model(tmp_path / name, made.to_file())
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
@@ -193,12 +193,12 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_model(model: UserModel, change: dict[str, Any], message: str) -> None:
-    file = model.to_model_file()
+    file = model.to_file()
     with pytest.raises(ModelFileError, match=message):
-        UserModel.from_model_file(replace(file, arrays={**file.arrays, **change}))
+        UserModel.from_file(replace(file, arrays={**file.arrays, **change}))
     file = replace(file, parameters={k: v for k, v in file.parameters.items() if k != "observed"})
     with pytest.raises(ModelFileError, match="it lacks the parameters observed"):
-        UserModel.from_model_file(file)
+        UserModel.from_file(file)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_negatives_are_files_and_folders(others: Path, caplog: pytest.LogCapture
 def test_a_file_that_was_trained_decides(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     # What it has learnt is the other way round.
     learnt = PageClassifier(algorithm="naive-bayes").fit([page_words(OFF)] * 3, [])
-    write_model(tmp_path / FILE_NAME, learnt.to_model_file(date="2026-01-31"))
+    write_model(tmp_path / FILE_NAME, learnt.to_file(date="2026-01-31"))
     with caplog.at_level(logging.INFO):
         made = judge(tmp_path)
     assert f"judged by {tmp_path / FILE_NAME} of 2026-01-31" in caplog.text
@@ -99,7 +99,7 @@ def test_a_file_that_was_trained_decides(tmp_path: Path, caplog: pytest.LogCaptu
 
 def test_a_file_of_another_language_is_refused(tmp_path: Path) -> None:
     learnt = PageClassifier(algorithm="naive-bayes").fit([page_words(OFF)] * 3, [])
-    file = learnt.to_model_file()
+    file = learnt.to_file()
     write_model(tmp_path / FILE_NAME, type(file)(
         kind=file.kind, arrays=file.arrays, parameters={**file.parameters, "language": "german"}
     ))  # fmt: skip

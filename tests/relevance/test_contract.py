@@ -77,7 +77,7 @@ def started(tmp_path: Path) -> Build:
     for name in ("tea", "cake"):
         (tmp_path / "others" / f"{name}.html").write_text(f"<p>{name} and milk", encoding="utf-8")
     learnt = PageClassifier(algorithm="naive-bayes").fit([*map(page_words, TARGETS)], [])
-    write_model(tmp_path / "relevance.npz", learnt.to_model_file())
+    write_model(tmp_path / "relevance.npz", learnt.to_file())
 
     def build(kind: str, params: dict[str, Any]) -> Relevance:
         judge = build_relevance(kind, None, params, base_dir=tmp_path)

@@ -29,7 +29,7 @@ def trained(of: TrainingData | None = None, seed: int = 0, **params: Any) -> Tra
 
 def test_layers_are_hop_distances_and_sports_are_left_out() -> None:
     of = trained(n_layers=2)
-    model = ContextGraph.from_model_file(of.model)
+    model = ContextGraph.from_file(of.model)
     assert model.layer_pages_.tolist() == [12, 18, 18]
     assert of.learnt[0] == "pages by layer: 0: 12, 1: 18, 2: 18"
     assert of.learnt[1].startswith("24 of 72 pages lead to no target in 2 links")
@@ -77,13 +77,15 @@ def test_a_layer_without_pages_is_a_warning() -> None:
 
 
 def test_a_sample_of_a_large_layer() -> None:
-    assert ContextGraph.from_model_file(
-        trained(n_layers=2, max_pages=5).model
-    ).layer_pages_.tolist() == [5, 5, 5]
+    assert ContextGraph.from_file(trained(n_layers=2, max_pages=5).model).layer_pages_.tolist() == [
+        5,
+        5,
+        5,
+    ]
 
 
 def test_one_target_is_enough() -> None:
-    assert ContextGraph.from_model_file(trained(data(n_targets=1)).model).layer_pages_[0] == 1
+    assert ContextGraph.from_file(trained(data(n_targets=1)).model).layer_pages_[0] == 1
 
 
 def test_a_wrong_parameter_is_refused() -> None:

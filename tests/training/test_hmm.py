@@ -35,7 +35,7 @@ def trained(of: TrainingData | None = None, seed: int = 0, **params: Any) -> Tra
 
 
 def test_transitions_are_the_links_of_the_graph_by_hand() -> None:
-    model = UserModel.from_model_file(trained(n_states=4).model)
+    model = UserModel.from_file(trained(n_states=4).model)
     # 54 links lead from departments (T2) to laboratories (T1), 54 from these to robots (T0), 72
     # from sports to sports (T3, "3 or more"); with 1 added to each of 4.
     assert_allclose(
@@ -47,7 +47,7 @@ def test_transitions_are_the_links_of_the_graph_by_hand() -> None:
 
 
 def test_clusters_are_the_kinds_of_pages_and_targets_are_cluster_0() -> None:
-    model = UserModel.from_model_file(trained(n_states=4, observed="clusters").model)
+    model = UserModel.from_file(trained(n_states=4, observed="clusters").model)
     assert model.nearest_.n_clusters_ == 4
     clusters = model.nearest_.clusters_
     kinds = np.repeat(np.arange(4), [12, 18, 18, 24])
@@ -120,7 +120,7 @@ def test_the_strategy_follows_the_way_to_targets(tmp_path: Path) -> None:
 
 
 def test_counted_starts_are_those_of_paths_to_targets() -> None:
-    model = UserModel.from_model_file(trained(start="counted", n_states=4).model)
+    model = UserModel.from_file(trained(start="counted", n_states=4).model)
     start = model.hmm_.start_
     # Paths of two pages or more to a robot start at a laboratory or a department.
     assert start[1] + start[2] > 0.95
@@ -182,7 +182,7 @@ def test_pages_without_words_are_a_warning() -> None:
 
 
 def test_one_target_is_enough() -> None:
-    model = UserModel.from_model_file(trained(data(n_targets=1)).model)
+    model = UserModel.from_file(trained(data(n_targets=1)).model)
     assert model.hmm_.state_counts_[0] == 1
 
 

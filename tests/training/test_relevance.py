@@ -23,7 +23,7 @@ def trained(of: TrainingData, **params: Any) -> Trained:
 
 
 def verdict(of: Trained, *words: str) -> bool:
-    model = PageClassifier.from_model_file(of.model)
+    model = PageClassifier.from_file(of.model)
     return model.classify(PageWords(words, ())).probability >= 0.5
 
 
