@@ -9,10 +9,10 @@ models, priorities and the states that travel are those of a crawl; one page is 
 the best first and of equals the older one, and a link that is seen again with a higher priority
 is raised. What ends a page's parsing, redirects and the spelling of URLs are the archive's, so that
 a page more or less may be another. In the 16 crawls of webkb the recall of ``breadth-first``,
-``memm`` and ``crf`` is that of ``focus-evaluate``; that of ``best-first`` and ``hmm`` to 0.002, in the
-mean to 0.0002. That of ``context-graph``, where many links share a priority, is the same to 0.001 in
-nine crawls and up to 0.05 away in the others, in the mean 0.741 against 0.746. Strategies that
-rerank are not for this.
+``memm`` and ``crf`` is that of ``focus-evaluate``; that of ``best-first`` and ``hmm`` to 0.002, in
+the mean to 0.0002. That of ``context-graph``, where many links share a priority, is the same to
+0.001 in nine crawls and up to 0.05 away in the others, in the mean 0.741 against 0.746. Strategies
+that rerank are not for this.
 
 Tables are printed: recall, headroom and tests as ``focus-evaluate`` has them, and APR, the
 precision relative to that of best-first (Liu and Milios 2010, eq. 40) after 10, 25 and 50 % of
