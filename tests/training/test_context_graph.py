@@ -77,11 +77,8 @@ def test_a_layer_without_pages_is_a_warning() -> None:
 
 
 def test_a_sample_of_a_large_layer() -> None:
-    assert ContextGraph.from_file(trained(n_layers=2, max_pages=5).model).layer_pages_.tolist() == [
-        5,
-        5,
-        5,
-    ]
+    model = ContextGraph.from_file(trained(n_layers=2, max_pages=5).model)
+    assert model.layer_pages_.tolist() == [5, 5, 5]
 
 
 def test_one_target_is_enough() -> None:
