@@ -35,6 +35,8 @@ __all__ = ["Elsewhere", "Examples", "LinkSharing", "contribution_of"]
 
 #: Groups of a kind that are told, those with the most trials, and the latest examples.
 _MOST_GROUPS, _MOST_EXAMPLES = 10_000, 2_000
+#: Of all workers' examples so many are fitted to, which takes as long as for that many pages.
+_MOST_FITTED = 4_000
 #: Groups of links that mean the same to all workers.
 _OF_LINKS = ("host path", "directory path", "anchor", "context")
 _OF_TEXTS = ("anchor", "context")
@@ -257,12 +259,14 @@ class Elsewhere:
         (n, n_features), (n,), (n,); those of each worker weigh as much as all that it had.
         """
         values, outcomes, weights = [found.values[:0]], [np.zeros(0)], [np.zeros(0)]
+        most = max(1, _MOST_FITTED // max(1, len(self._contributions)))
         for each in self._contributions:
-            theirs, n = each["examples"], len(each["outcomes"])
+            theirs = each["examples"][-most:]
+            n = len(theirs)
             same = int(each["features"]) == _hash(found)
             if n and same and theirs.shape[1] == found.values.shape[1]:
                 values.append(theirs.astype(np.float64))
-                outcomes.append(each["outcomes"].astype(np.float64))
+                outcomes.append(each["outcomes"][-most:].astype(np.float64))
                 weights.append(np.full(n, max(float(each["totals"][3]) / n, 1.0)))
         return np.concatenate(values), np.concatenate(outcomes), np.concatenate(weights)
 
