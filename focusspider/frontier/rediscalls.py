@@ -248,13 +248,13 @@ def join(
     worker, kept_run, differs, value = (part.decode("utf-8", "replace") for part in answer)
     if differs == "format":
         raise FrontierError(
-            f"{client.url} holds a crawl {client.prefix!r} of format {value}, and this "
+            f"{client.url} holds a crawl {client.crawl!r} of format {value}, and this "
             f"focusspider writes format {FORMAT_VERSION}; take another FOCUS_CRAWL, or finish "
             "that crawl with the version that began it"
         )
     if differs:
         raise FrontierError(
-            f"{client.url} holds a crawl {client.prefix!r} with the {differs} {value!r}, and "
+            f"{client.url} holds a crawl {client.crawl!r} with the {differs} {value!r}, and "
             f"this one has {common[differs]!r}; give this crawl a name of its own with "
             "FOCUS_CRAWL"
         )

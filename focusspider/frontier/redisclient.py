@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import re
 import time
 from functools import cache
 from importlib import resources
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 _CONNECT_S, _ANSWER_S = 5.0, 15.0
 #: Between two tries while it starts.
 _RETRY_S = 0.25
+#: Host, port and number, of which each may be missing.
+_PLAIN = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.-]*)(:\d{1,5})?(/\d*)?")
 _SCRIPTS = ("beat", "join", "lease", "leave", "push", "reprioritise", "settle", "view")
 #: Least version of Redis: scripts that write what they have drawn from the server's clock.
 _LEAST_VERSION = (5, 0)
@@ -57,6 +60,7 @@ class RedisClient:
 
     def __init__(self, url: str, crawl: str) -> None:
         self.url = public_url(url)
+        self.crawl = crawl
         #: what every key of the crawl begins with; the braces keep it on one node of a cluster
         self.prefix = f"focus:{{{crawl}}}"
         self._redis = _connected(url)
@@ -159,11 +163,20 @@ class RedisClient:
 def public_url(url: str) -> str:
     """Return a Redis URL without user, password and query, for messages.
 
+    Of one that is not well-formed only the scheme: its password may stand anywhere.
+
     >>> public_url("rediss://me:secret@redis.example:6380/2?password=other")
     'rediss://redis.example:6380/2'
+    >>> public_url("redis://me:sec/ret@redis.example:6380/2")
+    'redis://***'
     """
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    where = parts.netloc.rpartition("@")[2]
+    plain = where + parts.path
+    known = not where if parts.scheme == "unix" else _PLAIN.fullmatch(plain) is not None
+    if not known or parts.fragment or ("@" in parts.query and "=" not in parts.query):
+        return f"{parts.scheme}://***"
+    return f"{parts.scheme}://{plain}"
 
 
 @cache
@@ -183,9 +196,17 @@ def _connected(url: str) -> Redis:
         from redis.retry import Retry
     except ImportError:
         raise MissingExtraError("redis", "FOCUS_FRONTIER") from None
+    shown = public_url(url)
+    wrong = FrontierError(
+        f"FOCUS_FRONTIER = {shown!r} (user and password not shown) is no URL of Redis; give "
+        "redis://HOST:PORT/NUMBER, rediss://… or unix:///PATH; in a password write / as %2F, "
+        "# as %23, ? as %3F, @ as %40 and % as %25"
+    )
+    if shown.endswith("***"):
+        raise wrong
     of_tcp: dict[str, Any] = {} if url.startswith("unix:") else {"socket_keepalive": True}
     try:
-        return redis.Redis.from_url(
+        client = redis.Redis.from_url(
             url,
             **of_tcp,
             socket_connect_timeout=_CONNECT_S,
@@ -195,11 +216,10 @@ def _connected(url: str) -> Redis:
             protocol=2,
             retry=Retry(NoBackoff(), 0),  # it is tried again by the caller, who knows what to say
         )
+        client.connection_pool.make_connection()  # reads the query, and does not connect yet
     except (ValueError, TypeError):  # its message may hold the whole URL
-        raise FrontierError(
-            f"FOCUS_FRONTIER = {public_url(url)!r} (user and password not shown) is no URL of "
-            "Redis; give redis://HOST:PORT/NUMBER, rediss://… or unix:///PATH"
-        ) from None
+        raise wrong from None
+    return client
 
 
 def _refused(url: str, said: str) -> FrontierError:

@@ -333,9 +333,44 @@ def test_no_password_in_a_message(tmp_path: Path) -> None:
     with pytest.raises(AwayError, match="cannot be reached") as caught:
         RedisClient(server.url, "c")
     assert "hunter" not in str(caught.value)
-    with pytest.raises(FrontierError, match="no URL of Redis") as caught:
-        RedisClient("redis://:hunter2@host:nonsense/0", "c")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:hunter2@127.0.0.1:nonsense/0",
+        "redis://:hunter2@127.0.0.1:9/nonsense",
+        "redis://:hunter2@127.0.0.1:9/0?hunter=3",
+        "redis://:hunter/2@127.0.0.1:9/0",
+        "redis://me:1/hunter@127.0.0.1:9/0",
+        "redis://me:1#hunter@127.0.0.1:9/0",
+        "redis://:hunter#2@127.0.0.1:9/0",
+        "redis://:hunter?2@127.0.0.1:9/0",
+        "redis://hunter:1?2@127.0.0.1:9/0",
+        "unix://:hunter/2@/run/redis.sock",
+    ],
+)
+def test_a_url_that_is_none_shows_no_password(url: str) -> None:
+    with pytest.raises(FrontierError, match="is no URL of Redis") as caught:
+        RedisClient(url, "c")
     assert "hunter" not in str(caught.value)
+    error = caught.value
+    assert error.__context__ is None or error.__suppress_context__, "nor in a traceback"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://", "redis://"),
+        ("redis://localhost", "redis://localhost"),
+        ("redis://my_redis-1.example:6379", "redis://my_redis-1.example:6379"),
+        ("rediss://me:a%2Fb@[::1]:6379/3", "rediss://[::1]:6379/3"),
+        ("redis://127.0.0.1/0?password=a@b", "redis://127.0.0.1/0"),
+        ("unix://me:secret@/run/re@dis.sock?db=1", "unix:///run/re@dis.sock"),
+    ],
+)
+def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
+    assert public_url(url) == shown
 
 
 def test_something_else_than_redis() -> None:
@@ -374,11 +409,6 @@ def test_scripts_that_were_forgotten_are_loaded_again(two: tuple[Worker, Worker]
     one, _ = two
     one.client.redis.script_flush()
     assert one.push(entry(1))[0] == 1
-
-
-def test_a_url_is_shown_without_its_secrets() -> None:
-    assert public_url("unix://me:pw@/run/redis.sock?db=2") == "unix:///run/redis.sock"
-    assert public_url("redis://a:b@[::1]:6379/1") == "redis://[::1]:6379/1"
 
 
 # -- the worker's side -------------------------------------------------------------------
