@@ -156,8 +156,8 @@ class Pump:
             self._settle()
             self._next_beat = 0.0
             await self._exchange()
+        await self._sharing.stop(writes=not self.broken)
         if not self.broken:
-            await self._sharing.stop()
             try:
                 await run_in_thread(self._frontier.close, reason)
             except FrontierError as error:

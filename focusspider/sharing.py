@@ -50,11 +50,12 @@ _SHARE = 0.02
 class _Talk(NamedTuple):
     """What came of an exchange: whether this worker's part was written, and what was read.
 
-    A contribution that cannot be read is None.
+    A contribution that cannot be read is None. ``seconds`` is the CPU that it took.
     """
 
     written: bool
     read: list[tuple[str, Contribution | None]]
+    seconds: float
 
 
 class Sharing:
@@ -87,6 +88,7 @@ class Sharing:
         self._busy = False
         self._told = 0  # pages when the last contribution was written
         self._known: dict[str, bytes] = {}  # worker -> version of what was read of it
+        self._stopped = False
         self._over = session is None or not seconds or not hasattr(session.strategy, "join")
 
     def start(self) -> None:
@@ -110,16 +112,16 @@ class Sharing:
                 self._session.strategy_name,
             )
 
-    async def stop(self) -> None:
-        """Write what was learnt up to now."""
+    async def stop(self, *, writes: bool) -> None:
+        """End, and before that write what was learnt up to now, if Redis can be told."""
+        self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         while self._busy:
             await pause(0.01)
-        if not self._over:
+        if writes and not self._over:
             await self._exchange(reads=False)
-        self._over = True
 
     def _begin(self) -> None:
         self._timer = None
@@ -127,19 +129,21 @@ class Sharing:
         deferred_from_coro(self._turn())
 
     async def _turn(self) -> None:
-        begun = time.monotonic()
-        await self._exchange()
+        spent = await self._exchange()
         self._busy = False
-        if not self._over:
-            spent = time.monotonic() - begun
+        if not (self._over or self._stopped):
             self._timer = call_later(max(self._seconds, spent / _SHARE), self._begin)
 
-    async def _exchange(self, *, reads: bool = True) -> None:
-        """Write and read; whatever fails, the crawl goes on without."""
+    async def _exchange(self, *, reads: bool = True) -> float:
+        """Write and read, and return the seconds of CPU that it took.
+
+        Whatever fails, the crawl goes on without.
+        """
         session = self._session
         assert session is not None
+        spent = 0.0
         if not session.begun:  # its targets are not there yet
-            return
+            return spent
         fetched = session.fetched
         try:
             given = session.strategy.contribution() if fetched != self._told else None  # type: ignore[attr-defined]
@@ -147,17 +151,21 @@ class Sharing:
             if talk.written:
                 self._told = fetched
                 self._count(stats.FLEET_SHARED)
+            spent = talk.seconds
             for worker, contribution in talk.read:
+                begun = time.thread_time()
                 self._join(worker, contribution)
+                spent += time.thread_time() - begun
                 await turn()
-        except AwayError:  # the frontier's exchange says so
-            return
+        except AwayError:
+            logger.debug("What is learnt waits for Redis")  # the frontier's exchange says more
         except FrontierError as error:
             self._over = True
             logger.warning("What is learnt is not shared any more: %s", error)
         except Exception:
             self._over = True
             logger.exception("What is learnt is not shared any more: the strategy failed")
+        return spent
 
     def _join(self, worker: str, contribution: Contribution | None) -> None:
         assert self._session is not None
@@ -177,6 +185,7 @@ class Sharing:
 
     def _talk(self, given: Contribution | ContributionWork | None, reads: bool) -> _Talk:
         """Write what is given, and read what is new; in a thread."""
+        begun = time.thread_time()
         contribution = given() if callable(given) else given
         redis, parts, versions = self._client.redis, *map(self._client.key, ("s", "sv"))
         if contribution is not None:
@@ -190,7 +199,8 @@ class Sharing:
                 pipe.hset(parts, self._worker, data)
                 pipe.hincrby(versions, self._worker, 1)
                 pipe.execute()
-        return _Talk(contribution is not None, list(self._new()) if reads else [])
+        read = self._new() if reads else []
+        return _Talk(contribution is not None, read, time.thread_time() - begun)
 
     def _new(self) -> list[tuple[str, Contribution | None]]:
         """Read what has changed of other workers."""
