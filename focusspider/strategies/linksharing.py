@@ -37,6 +37,8 @@ __all__ = ["Elsewhere", "Examples", "LinkSharing", "contribution_of"]
 _MOST_GROUPS, _MOST_EXAMPLES = 10_000, 2_000
 #: Of all workers' examples so many are fitted to, which takes as long as for that many pages.
 _MOST_FITTED = 4_000
+#: No crawl has so many pages: a larger count is wrong, and would drown all others.
+_MOST_COUNTED = 1e9
 #: Groups of links that mean the same to all workers.
 _OF_LINKS = ("host path", "directory path", "anchor", "context")
 _OF_TEXTS = ("anchor", "context")
@@ -186,8 +188,11 @@ class Elsewhere:
         successes, outcomes = contribution["successes"], contribution["outcomes"]
         if (np.diff(ends, prepend=0) < 0).any() or ends[-1] != len(trials):
             raise ValueError("ends are where the groups of each kind end")
-        if (contribution["totals"] < 0).any() or (successes < 0).any():
+        totals = contribution["totals"]
+        if (totals < 0).any() or (successes < 0).any():
             raise ValueError("counts are not negative")
+        if max(totals.max(), trials.max(initial=0.0)) > _MOST_COUNTED:
+            raise ValueError(f"a count is {_MOST_COUNTED:g} at most")
         if (successes > trials + 1e-3).any() or (outcomes < 0).any() or (outcomes > 1).any():
             raise ValueError("outcomes are in [0, 1]")
 

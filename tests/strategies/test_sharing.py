@@ -178,6 +178,14 @@ def _negative(arrays: dict[str, Any]) -> None:
             arrays[name] = arrays[name] - 1_000_000
 
 
+def _boundless(arrays: dict[str, Any]) -> None:
+    for name in ("trials", "totals"):
+        if name in arrays:
+            arrays[name] = arrays[name] + arrays[name].dtype.type(1e10)
+    if "trials" not in arrays:
+        arrays.clear()
+
+
 def _nothing(arrays: dict[str, Any]) -> None:
     arrays.clear()
 
@@ -188,7 +196,7 @@ def _more(arrays: dict[str, Any]) -> None:
 
 @EVERY_ONE
 @pytest.mark.parametrize(
-    "spoil", [_without, _of_another_type, _too_long, _negative, _nothing, _more]
+    "spoil", [_without, _of_another_type, _too_long, _negative, _boundless, _nothing, _more]
 )
 def test_what_is_no_contribution_changes_nothing(
     name: str, spoil: Callable[[dict[str, Any]], None]
