@@ -2,7 +2,7 @@
 
     python benchmarks/fleet.py --workers 1 2 4 --scrapy-redis
     python benchmarks/fleet.py --kills 20
-    python benchmarks/fleet.py --curves --pages 300 --strategies shark-search
+    python benchmarks/fleet.py --curves --pages 300 --strategies auto --delay 0.25 --times 5
 
 Both crawl the whole site of ``throughput.py`` (8 loopback addresses, each a host) with the
 spider ``focus`` and a redis-server of their own on a free port. The first gives, for each
@@ -16,8 +16,11 @@ middle Redis is killed too, and started again from its append-only file; later t
 connection is cut for ten seconds. It says what is missing in the end, in the frontier and in
 the items, and what was fetched twice.
 
-``--curves`` crawls the sample web with 1 worker and with 4, and says how many relevant pages
-were found after each 50 pages, all workers' pages by their times, and how many both found.
+``--curves`` crawls the sample web with one process, one worker, and four that share what they
+learn or do not, and says how many relevant pages were found after each 50 pages, all workers'
+pages by their times: the mean of ``--times`` crawls; and how many of those that the last one
+found the one process had found. A ``--delay`` makes it last long enough for something to be
+shared every ``--share`` seconds.
 """
 
 from __future__ import annotations
@@ -273,39 +276,63 @@ def kills(options: Any) -> dict[str, Any]:
     }
 
 
-def curves(strategy: str, options: Any) -> dict[str, Any]:
-    """Crawl the sample web with 1 and with 4 workers, and return the relevant pages by then."""
-    found: dict[str, Any] = {"strategy": strategy}
-    relevant: dict[int, set[str]] = {}
-    for workers in (1, 4):
-        with tempfile.TemporaryDirectory() as temporary:
-            folder = Path(temporary)
-            with RedisServer(folder) as redis, (folder / "log").open("w") as log:
-                command = [sys.executable, "-m", "scrapy", "crawl", "focus", "-a"]
-                command += ["topic=topics/sample.toml", "-a", f"strategy={strategy}"]
-                command += ["-a", f"pages={options.pages}", "-s", "FOCUS_REPLAY=sample"]
-                command += ["-s", f"FOCUS_FRONTIER={redis.url}"]
-                command += ["-s", f"FOCUS_EXPORTS_DIR={folder / 'exports'}"]
-                started = [
-                    subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
-                    for _ in range(workers)
-                ]
-                for process in started:
-                    process.wait()
-            pages = [
-                json.loads(line)
-                for path in folder.glob("exports/*/*/worker-*/crawl.jsonl")
-                for line in path.read_text(encoding="utf-8").splitlines()
+def curves(strategy: str, options: Any) -> None:
+    """Crawl the sample web with one process, one worker and four; the relevant pages by then."""
+    crawls: list[tuple[str, int, list[str]]] = [
+        ("one process", 0, []),
+        ("1 worker", 1, []),
+        ("4 workers, on their own", 4, ["FOCUS_SHARE_SECONDS=0"]),
+        ("4 workers", 4, [f"FOCUS_SHARE_SECONDS={options.share}"]),
+    ]
+    steps = range(50, options.pages + 1, 50)
+    alone: set[str] = set()
+    for name, workers, settings in crawls:
+        times = options.times if workers else 1
+        sums = dict.fromkeys(steps, 0)
+        for _ in range(times):
+            pages = sample_crawl(strategy, workers, settings, options)
+            for n in steps:
+                sums[n] += sum(page["relevant"] for page in pages[:n])
+        found = {page["url"] for page in pages if page["relevant"]}
+        alone = alone or found
+        row: dict[str, Any] = {"strategy": strategy, "crawl": name, "pages": len(pages)}
+        row |= {str(n): round(total / times, 1) for n, total in sums.items()}
+        row |= {"found": len(found), "of these by one process": len(found & alone)}
+        print(json.dumps(row), flush=True)
+
+
+def sample_crawl(
+    strategy: str, workers: int, settings: list[str], options: Any
+) -> list[dict[str, Any]]:
+    """Crawl the sample web with so many workers (0: without Redis), and return its pages."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        with RedisServer(folder) as redis, (folder / "log").open("w") as log:
+            command = [sys.executable, "-m", "scrapy", "crawl", "focus", "-a"]
+            command += ["topic=topics/sample.toml", "-a", f"strategy={strategy}"]
+            command += ["-a", f"pages={options.pages}"]
+            given = ["FOCUS_REPLAY=sample", f"FOCUS_EXPORTS_DIR={folder / 'exports'}", *settings]
+            given += [f"DOWNLOAD_DELAY={options.delay}", "RANDOMIZE_DOWNLOAD_DELAY=False"]
+            given += [f"CONCURRENT_REQUESTS={options.concurrency}", "AUTOTHROTTLE_ENABLED=False"]
+            if workers:
+                given.append(f"FOCUS_FRONTIER={redis.url}")
+            for setting in given:
+                command += ["-s", setting]
+            started = [
+                subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+                for _ in range(workers or 1)
             ]
-        pages.sort(key=lambda page: page["time"])
-        relevant[workers] = {page["url"] for page in pages if page["relevant"]}
-        steps = range(50, options.pages + 1, 50)
-        found[f"{workers} workers"] = {
-            n: sum(page["relevant"] for page in pages[:n]) for n in steps
-        }
-    found["in both"] = len(relevant[1] & relevant[4])
-    found["in one only"] = len(relevant[1] ^ relevant[4])
-    return found
+            for process in started:
+                process.wait()
+        if options.verbose:
+            print((folder / "log").read_text()[-6000:], file=sys.stderr)
+        pages = [
+            json.loads(line)
+            for path in folder.glob("exports/*/*/**/crawl.jsonl")
+            for line in path.read_text(encoding="utf-8").splitlines()
+        ]
+    pages.sort(key=lambda page: page["time"])
+    return pages
 
 
 def lines(exports: Path, name: str) -> Counter[str]:
@@ -328,6 +355,9 @@ def main() -> None:
     parser.add_argument("--scrapy-redis", action="store_true", help="measure it too")
     parser.add_argument("--kills", type=int, default=0, help="kill so many workers instead")
     parser.add_argument("--curves", action="store_true", help="compare what 1 and 4 find")
+    parser.add_argument("--share", type=int, default=1, help="FOCUS_SHARE_SECONDS of them (1)")
+    parser.add_argument("--times", type=int, default=1, help="crawls of which the mean is told")
+    parser.add_argument("--concurrency", type=int, default=16, help="CONCURRENT_REQUESTS (16)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of kills (0)")
     parser.add_argument("--delay", type=float, default=0.0, help="DOWNLOAD_DELAY (0)")
     parser.add_argument("--verbose", action="store_true", help="show the workers' logs")
@@ -340,7 +370,7 @@ def main() -> None:
         worker(options.worker, options.port, options.redis, options.exports, options.delay)
     elif options.curves:
         for strategy in options.strategies:
-            print(json.dumps(curves(strategy, options)), flush=True)
+            curves(strategy, options)
     elif options.kills:
         print(json.dumps(kills(options), indent=2))
     else:
