@@ -210,7 +210,9 @@ class Sharing:
             current: dict[bytes, bytes] = redis.hgetall(versions)
             for name in sorted(current):
                 worker = name.decode("utf-8", "replace")
-                if worker == self._worker or self._known.get(worker) == current[name]:
+                if not name.isdigit() or worker == self._worker:  # no worker, or this one
+                    continue
+                if self._known.get(worker) == current[name]:
                     continue
                 size: int = redis.hstrlen(parts, name)
                 data: bytes = (redis.hget(parts, name) or b"") if size <= MAX_CONTRIBUTION else b""

@@ -130,6 +130,7 @@ def test_a_bad_blob_is_counted_and_passed_over(
     monkeypatch.setattr(sharing, "MAX_CONTRIBUTION", 1_000_000)
     one.client.redis.hset(one.client.key("s"), "1", data)
     one.client.redis.hincrby(one.client.key("sv"), "1", 1)
+    one.client.redis.hset(one.client.key("sv"), b"\xffno\nworker", b"1")
     with caplog.at_level(logging.WARNING):
         assert other.round() == {}
         assert other.round() == {}
