@@ -226,6 +226,12 @@ def _refused(url: str, said: str) -> FrontierError:
     """Return what an answer of Redis that is an error means."""
     if said.startswith(("LOADING", "MASTERDOWN", "TRYAGAIN", "BUSY ")) or "loading" in said:
         return AwayError(f"{url} is not ready: {said}")
+    if "FORGOTTEN" in said:
+        return FrontierError(
+            f"{url} no longer has the crawl: its keys were removed, or Redis was started anew "
+            "without appendonly; what was fetched is in the files, and started again the crawl "
+            "begins anew"
+        )
     if "OOM" in said or "maxmemory" in said:
         return FrontierError(
             f"{url} has no memory left: raise its maxmemory, or lower FOCUS_FRONTIER_MAX, and "

@@ -373,6 +373,21 @@ def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
     assert public_url(url) == shown
 
 
+def test_a_crawl_that_was_thrown_away(redis_server: RedisServer, crawl: str) -> None:
+    one, other = Worker(redis_server, crawl), Worker(redis_server, crawl)
+    one.push(*MANY)
+    redis = one.client.redis
+    redis.delete(*redis.keys(one.client.key("*")))
+    Worker(redis_server, crawl)  # begins it anew, as number 1
+    for call in (lambda: other.push(*MANY), other.lease, other.beat, other.settle, other.leave):
+        with pytest.raises(FrontierError, match="no longer has the crawl") as caught:
+            call()
+        assert not isinstance(caught.value, AwayError)
+    status = read_status(redis_server.url, crawl)
+    assert status is not None
+    assert (status.waiting, [worker.worker for worker in status.workers]) == (0, ["1"])
+
+
 def test_something_else_than_redis() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 

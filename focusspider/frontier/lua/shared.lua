@@ -31,6 +31,11 @@ local W = ARGV[1]
 local call = redis.call
 local AGES = 281474976710655
 
+-- A worker whose crawl was thrown away would go on with an empty one, and lose what waited.
+if W ~= '' and call('HEXISTS', P .. 'i:' .. W, 'what') == 0 then
+  return redis.error_reply('FORGOTTEN')
+end
+
 local live, live_list
 local counted = {}
 local touched = {}
