@@ -149,12 +149,13 @@ def test_too_much_is_not_told(peers: tuple[Peer, Peer], monkeypatch: pytest.Monk
     assert not peers[0].client.redis.exists(peers[0].client.key("s"))
 
 
-def own_links(pages: set[tuple[str, int]]) -> int:
-    """Return how many links of these pages lead to one of them; see :class:`Web`."""
+def own_examples(pages: list[tuple[str, int]]) -> int:
+    """Return how many links of pages lead to one of them that came later; see :class:`Web`."""
     after = dict(zip(HOSTS, [*HOSTS[1:], HOSTS[0]], strict=True))
+    place = {page: at for at, page in enumerate(pages)}
     return sum(
-        to in pages
-        for host, n in pages
+        place.get(to, -1) > at
+        for (host, n), at in place.items()
         for to in ((host, 2 * n + 1), (host, 2 * n + 2), (after[host], n))
     )
 
@@ -162,7 +163,7 @@ def own_links(pages: set[tuple[str, int]]) -> int:
 def test_two_workers_learn_from_each_other(redis_server: RedisServer, tmp_path: Path) -> None:
     """And a third, which begins when all is done, knows what both have learnt."""
     name, exports = f"sharing-{next(_names)}", tmp_path / "exports"
-    web = Web(lambda: workers_of(redis_server, name) == 2, delay=0.3)
+    web = Web(lambda: workers_of(redis_server, name) == 2, delay=0.2)
     options = {
         "FOCUS_CRAWL": name,
         "FOCUS_SHARE_SECONDS": 1,
@@ -192,9 +193,9 @@ def test_two_workers_learn_from_each_other(redis_server: RedisServer, tmp_path: 
             for line in file.read_text().splitlines()
         ]
         assert len(told["page_keys"]) == len(urls) > 0
-        pages = {(url.split(":")[1][2:], int(url.rpartition("/")[2])) for url in urls}
+        pages = [(url.split(":")[1][2:], int(url.rpartition("/")[2])) for url in urls]
         examples += int(told["examples"].sum())
-        alone += own_links(pages)
+        alone += own_examples(pages)
         strategy.join(worker, told)
     assert strategy._model.n_examples == examples
     assert examples > alone, "links to the other's pages were learnt from"
