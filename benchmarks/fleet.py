@@ -2,7 +2,7 @@
 
     python benchmarks/fleet.py --workers 1 2 4 --scrapy-redis
     python benchmarks/fleet.py --kills 20
-    python benchmarks/fleet.py --curves --pages 300 --strategies auto --delay 0.25 --times 5
+    python benchmarks/fleet.py --curves --pages 300 --strategies auto --times 5
 
 Both crawl the whole site of ``throughput.py`` (8 loopback addresses, each a host) with the
 spider ``focus`` and a redis-server of their own on a free port. The first gives, for each
@@ -19,8 +19,9 @@ the items, and what was fetched twice.
 ``--curves`` crawls the sample web with one process, one worker, and four that share what they
 learn or do not, and says how many relevant pages were found after each 50 pages, all workers'
 pages by their times: the mean of ``--times`` crawls; and how many of those that the last one
-found the one process had found. A ``--delay`` makes it last long enough for something to be
-shared every ``--share`` seconds.
+found the one process had found. They fetch one page at a time, each of which takes
+``--latency`` seconds, so that a crawl lasts long enough for something to be shared every
+``--share`` seconds, and what is fetched next is the strategy's choice and not politeness's.
 """
 
 from __future__ import annotations
@@ -37,14 +38,18 @@ import time
 import urllib.request
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from throughput import ADDRESSES, ROOT
 
 sys.path.insert(0, str(ROOT))
 
+from focusspider.engine import pause
 from focusspider.frontier.redisstatus import read_status
 from tests.redisserver import Cut, RedisServer
+
+if TYPE_CHECKING:
+    from scrapy import Request
 
 SCRAPY_REDIS = "scrapy-redis"
 KEYWORDS = "harbour, lighthouse, anchor, voyage, tide"
@@ -287,7 +292,7 @@ def curves(strategy: str, options: Any) -> None:
     steps = range(50, options.pages + 1, 50)
     alone: set[str] = set()
     for name, workers, settings in crawls:
-        times = options.times if workers else 1
+        times = options.times if workers > 1 else 1  # the others crawl the same each time
         sums = dict.fromkeys(steps, 0)
         for _ in range(times):
             pages = sample_crawl(strategy, workers, settings, options)
@@ -301,6 +306,14 @@ def curves(strategy: str, options: Any) -> None:
         print(json.dumps(row), flush=True)
 
 
+class Slow:
+    """A downloader middleware that makes each page take a while."""
+
+    async def process_request(self, request: Request) -> None:  # noqa: ARG002 - Scrapy names it
+        """Wait."""
+        await pause(float(os.environ["LATENCY"]))
+
+
 def sample_crawl(
     strategy: str, workers: int, settings: list[str], options: Any
 ) -> list[dict[str, Any]]:
@@ -312,14 +325,17 @@ def sample_crawl(
             command += ["topic=topics/sample.toml", "-a", f"strategy={strategy}"]
             command += ["-a", f"pages={options.pages}"]
             given = ["FOCUS_REPLAY=sample", f"FOCUS_EXPORTS_DIR={folder / 'exports'}", *settings]
-            given += [f"DOWNLOAD_DELAY={options.delay}", "RANDOMIZE_DOWNLOAD_DELAY=False"]
-            given += [f"CONCURRENT_REQUESTS={options.concurrency}", "AUTOTHROTTLE_ENABLED=False"]
+            given += [f"DOWNLOAD_DELAY={options.delay}", "AUTOTHROTTLE_ENABLED=False"]
+            given += ["CONCURRENT_REQUESTS=1", 'DOWNLOADER_MIDDLEWARES={"fleet.Slow": 1}']
+            given += ["FOCUS_MODELS_DIR=none"]
+            environment = {**os.environ, "LATENCY": str(options.latency)}
+            environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "benchmarks")])
             if workers:
                 given.append(f"FOCUS_FRONTIER={redis.url}")
             for setting in given:
                 command += ["-s", setting]
             started = [
-                subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+                subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
                 for _ in range(workers or 1)
             ]
             for process in started:
@@ -357,7 +373,7 @@ def main() -> None:
     parser.add_argument("--curves", action="store_true", help="compare what 1 and 4 find")
     parser.add_argument("--share", type=int, default=1, help="FOCUS_SHARE_SECONDS of them (1)")
     parser.add_argument("--times", type=int, default=1, help="crawls of which the mean is told")
-    parser.add_argument("--concurrency", type=int, default=16, help="CONCURRENT_REQUESTS (16)")
+    parser.add_argument("--latency", type=float, default=0.15, help="seconds a page takes (0.15)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of kills (0)")
     parser.add_argument("--delay", type=float, default=0.0, help="DOWNLOAD_DELAY (0)")
     parser.add_argument("--verbose", action="store_true", help="show the workers' logs")

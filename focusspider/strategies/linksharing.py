@@ -4,7 +4,9 @@ A worker tells what became of its pages, how often the groups that mean the same
 have led to something (all but those of a single page), and the examples that its regression
 was fitted to. Trials and examples are of links between its own pages, so that no two workers
 tell the same, and none is told what came of its own pages: that would leak into what it fits
-to them. A link to another worker's page is a trial for the worker that has the link.
+to them. A link to another worker's page is a trial for the worker that has the link; and what
+that worker thinks of it, until the page is fetched, it tells the one that has the host
+(:mod:`~focusspider.strategies.offers`).
 """
 
 from __future__ import annotations
