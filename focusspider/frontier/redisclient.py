@@ -28,7 +28,7 @@ _CONNECT_S, _ANSWER_S = 5.0, 15.0
 #: Between two tries while it starts.
 _RETRY_S = 0.25
 #: Host, port and number, of which each may be missing.
-_PLAIN = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.-]*)(:\d{1,5})?(/\d*)?")
+_PLAIN = re.compile(r"(\[[\w:.%]+\]|[\w.-]*)(:\d{1,5})?(/\d*)?")
 _SCRIPTS = ("beat", "join", "lease", "leave", "push", "reprioritise", "settle", "view")
 #: Least version of Redis: scripts that write what they have drawn from the server's clock.
 _LEAST_VERSION = (5, 0)

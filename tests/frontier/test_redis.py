@@ -365,6 +365,7 @@ def test_a_url_that_is_none_shows_no_password(url: str) -> None:
         ("redis://localhost", "redis://localhost"),
         ("redis://my_redis-1.example:6379", "redis://my_redis-1.example:6379"),
         ("rediss://me:a%2Fb@[::1]:6379/3", "rediss://[::1]:6379/3"),
+        ("redis://[fe80::1%25eth0]:6379", "redis://[fe80::1%25eth0]:6379"),
         ("redis://127.0.0.1/0?password=a@b", "redis://127.0.0.1/0"),
         ("unix://me:secret@/run/re@dis.sock?db=1", "unix:///run/re@dis.sock"),
     ],
