@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,14 +19,8 @@ from focusspider.strategies.hub_seeking import HubSeeking
 from focusspider.strategies.linkbudget import WorkBudget
 from focusspider.strategies.linkcandidates import Candidates, distinct
 from focusspider.strategies.linkevidence import LinkEvidence
-from focusspider.strategies.linkfeatures import FAMILIES, features, prior_scores
-from focusspider.strategies.linklearning import (
-    Learnt,
-    LinkLearner,
-    by_family,
-    of_prior,
-    priorities,
-)
+from focusspider.strategies.linkfeatures import FAMILIES
+from focusspider.strategies.linklearning import Learnt, LinkLearner, of_prior, priorities
 from focusspider.strategies.linklessons import lessons_of
 from focusspider.strategies.linksharing import LinkSharing
 from focusspider.strategies.orderchange import ndcg, sampled
@@ -68,7 +63,9 @@ class Auto(BaseStrategy):
     was not relevant counts as much.
 
     score = w · (log odds of the model) + (1 - w) · (log odds of the prior), w = n / (n + doubt)
-    with n relevant pages seen, and the prior that of ``hub-seeking``.
+    with n relevant pages seen. The prior is that of ``hub-seeking``, less where links of the same
+    page, tag path, directory and host have led to nothing, and with depth: so a crawl leaves
+    what does not pay before it has found anything.
 
     Parameters
     ----------
@@ -83,6 +80,9 @@ class Auto(BaseStrategy):
         λ of the logistic regression.
     prior : float
         Number of trials that the mean success counts for in a group.
+    chance : float
+        The log odds of a link's prior are moved by so much at most, either way, by chance with
+        the crawl's seed: priors that are nearly the same should not keep a crawl where it is.
     explore : float
         Share of the first 400 pages that may go into the best link to a host of which nothing
         was fetched; it falls as 1/√n after that, in [0, 1].
@@ -120,11 +120,12 @@ class Auto(BaseStrategy):
         doubt: float = 2.0,
         l2: float = 1.0,
         prior: float = 1.0,
+        chance: float = 0.25,
         explore: float = 0.05,
         steady: float = 0.99,
         models: Sequence[str] | None = None,
         without: Sequence[str] = (),
-        rerank_every: int = 5,
+        rerank_every: int = 1,
         rerank_growth: float = 0.04,
         refit_growth: float = 0.15,
         max_links: int = 300_000,
@@ -132,16 +133,12 @@ class Auto(BaseStrategy):
         base_dir: str | os.PathLike[str] | None = None,
         models_dir: str | os.PathLike[str] | None = None,
     ) -> None:
-        for name, share in (
-            ("credit", credit),
-            ("hope", hope),
-            ("explore", explore),
-            ("steady", steady),
-            ("budget", budget),
-        ):
+        shares = {"credit": credit, "hope": hope, "explore": explore, "steady": steady}
+        for name, share in {**shares, "budget": budget}.items():
             check_share(name, share)
         check_number("doubt", doubt, 0.01)
         check_number("l2", l2, 1e-6)
+        check_number("chance", chance)
         check_number("prior", prior, 1e-6)
         check_texts("without", without)
         for family in without:
@@ -157,6 +154,7 @@ class Auto(BaseStrategy):
         self.doubt = doubt
         self.l2 = l2
         self.prior = prior
+        self.chance = chance
         self.explore = explore
         self.steady = steady
         self.models = models
@@ -178,6 +176,7 @@ class Auto(BaseStrategy):
             prior=prior,
             without=without,
             refit_growth=refit_growth,
+            chance=chance,
             alpha=self._start.alpha,
         )
 
@@ -185,6 +184,7 @@ class Auto(BaseStrategy):
         """Begin with the topic, and having seen nothing."""
         self._start.start(profile, random_state)
         self._trained.start(profile, random_state)
+        self._learner = replace(self._learner, seed=int(random_state.integers(1 << 32)))
         self._evidence = LinkEvidence(
             topic_terms(profile),
             max_links=self.max_links,
@@ -228,11 +228,7 @@ class Auto(BaseStrategy):
         seen = self._evidence.glance()
         links = np.arange(first, end)
         each = Candidates(seen.link_node[links].astype(np.int64), links, np.arange(len(links)))
-        found = features(seen, each, learnt.successes, without=self.without)
-        parts = by_family(learnt.model.contributions(found.values), found)
-        parts["prior"] = prior_scores(seen, each, alpha=self._start.alpha)
-        parts["trust"] = np.full(len(links), learnt.trust)
-        log_odds = self._learner.blend(seen, each, learnt, found)
+        log_odds, parts = self._learner.explained(seen, each, learnt)
         return LinkScores(priorities(log_odds), inherited, parts)
 
     def _by_prior(self, page: Page, state: State | None) -> LinkScores:
@@ -288,11 +284,12 @@ class Auto(BaseStrategy):
     def lessons(self) -> Lessons | None:
         """Return what was learnt, for people; None where that is nothing."""
         learnt = self._learnt_since(self._evidence.forgotten)
-        if learnt is None:
+        if learnt is None or learnt.model is None:
             return None
         return lessons_of(
             self._evidence.snapshot(),
             learnt,
+            learnt.model.weights_,
             names=self._evidence.names,
             course=self._course_rows(),
             without=self.without,
@@ -326,8 +323,9 @@ class Auto(BaseStrategy):
             self._warned_at = 2 * fetched
             logger.info(
                 "No page of the first %d is relevant. Until one is, links are followed by their "
-                "words and hubs, and where pages were most like what is wanted. If that is not "
-                "to be expected, look at the keywords, and at the threshold of [relevance]",
+                "words and hubs, where pages were most like what is wanted, and away from pages, "
+                "directories and hosts that led nowhere. If that is not to be expected, look at "
+                "the keywords, and at the threshold of [relevance]",
                 fetched,
             )
 

@@ -31,6 +31,7 @@ _MOST = 200
 def lessons_of(
     seen: Snapshot,
     learnt: Learnt,
+    coefficients: NDArray[np.float64],
     *,
     names: LinkNames,
     course: NDArray[np.float64],
@@ -38,6 +39,8 @@ def lessons_of(
     models: TrainedModels,
 ) -> Lessons:
     """Return what weighs how much, and which groups paid.
+
+    ``coefficients`` are those of the regression, (n_features,).
 
     ``course`` is as :class:`~focusspider.models.lessons.Lessons` has it.
     """
@@ -71,7 +74,7 @@ def lessons_of(
     weights = Weights(
         [named.get(name, name) for name in any_one.names],
         any_one.families,
-        learnt.model.weights_,
+        coefficients,
     )
     return Lessons(weights=weights, records=records, course=course, models=models.names)
 

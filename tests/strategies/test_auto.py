@@ -134,6 +134,7 @@ def twice(strategy: Auto) -> list[int]:
         {"prior": 9.0},
         {"without": ["urls"]},
         {"refit_growth": 5.0},
+        {"chance": 3.0},
     ],
     ids=str,
 )
@@ -172,6 +173,30 @@ def test_it_says_once_in_a_while_that_nothing_was_found(caplog: Any) -> None:
     assert [record.message.partition(".")[0] for record in caplog.records] == [
         "No page of the first 121 is relevant"
     ]
+
+
+def test_it_leaves_what_leads_nowhere_before_it_has_found_anything() -> None:
+    strategy, again = started(), started()
+    links = "".join(f"<p><a href='/{'xy'[i % 2]}/{i}'>item</a></p>" for i in range(20))
+    strategy.observe(page(links, f"{SITE}/"), Judgement(0.0, False, "test"))
+    for i in range(0, 10, 2):
+        at = page("<p><a href='/z/1'>item</a></p>", f"{SITE}/x/{i}")
+        strategy.observe(at, Judgement(0.0, False, "test"))
+    dull, fresh = reranked(strategy, ["/x/10", "/y/11"])
+    assert fresh > dull
+    parts = strategy.score(at, None).parts
+    assert parts.keys() == {"record", "prior", "trust"}
+    assert parts["record"] < 0
+    assert not parts["trust"].any()
+    assert strategy.lessons() is None
+    again.recall(unpack_memory(pack_memory(strategy.memory())))
+    assert np.array_equal(strategy.score(at, None).priorities, again.score(at, None).priorities)
+    # And the first that is found is learnt from at once.
+    for each in (strategy, again):
+        each.observe(page("", f"{SITE}/y/1"), Judgement(1.0, True, "test"))
+        dull, fresh = reranked(each, ["/x/10", "/y/11"])
+        assert fresh > dull
+        assert each.lessons() is not None
 
 
 def test_the_pages_fetched_first_are_forgotten() -> None:
