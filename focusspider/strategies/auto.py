@@ -20,7 +20,7 @@ from focusspider.strategies.linkbudget import WorkBudget
 from focusspider.strategies.linkcandidates import Candidates, distinct
 from focusspider.strategies.linkevidence import LinkEvidence
 from focusspider.strategies.linkfeatures import FAMILIES
-from focusspider.strategies.linklearning import Learnt, LinkLearner, of_prior, priorities
+from focusspider.strategies.linklearning import Learnt, LinkLearner, of_models, of_prior, priorities
 from focusspider.strategies.linklessons import lessons_of
 from focusspider.strategies.linksharing import LinkSharing
 from focusspider.strategies.orderchange import ndcg, sampled
@@ -47,6 +47,8 @@ logger = logging.getLogger(__name__)
 
 #: Pages before which nothing is learnt.
 _FIRST_FIT = 5
+#: What a page brings in the mean, before that is known.
+_UNKNOWN_MEAN = 0.1
 #: What waits of which so many are looked at, to see whether its order has changed.
 _SAMPLE = 1_000
 
@@ -63,9 +65,8 @@ class Auto(BaseStrategy):
     was not relevant counts as much.
 
     score = w · (log odds of the model) + (1 - w) · (log odds of the prior), w = n / (n + doubt)
-    with n relevant pages seen. The prior is that of ``hub-seeking``, less where links of the same
-    page, tag path, directory and host have led to nothing, and with depth: so a crawl leaves
-    what does not pay before it has found anything.
+    with n relevant pages seen. The prior is that of ``hub-seeking`` and trained models, less with
+    depth and where links of the same page, tag path, directory and host have led to nothing.
 
     Parameters
     ----------
@@ -220,24 +221,26 @@ class Auto(BaseStrategy):
         if row >= 0:
             self._evidence.tell(row, figures)
         learnt = self._learnt_since(self._evidence.forgotten)
-        if learnt is None or row < 0 or not page.links:
-            return self._by_prior(page, state)._replace(state=inherited)
-        first, end = self._evidence.links_of(row)
-        if end - first != len(page.links):  # the page was fetched before, and had others
-            return self._by_prior(page, state)._replace(state=inherited)
+        first, end = self._evidence.links_of(row) if row >= 0 else (0, 0)
+        # A page that was fetched before may have had other links.
+        if learnt is None or not page.links or end - first != len(page.links):
+            return self._by_prior(page, figures)._replace(state=inherited)
         seen = self._evidence.glance()
         links = np.arange(first, end)
         each = Candidates(seen.link_node[links].astype(np.int64), links, np.arange(len(links)))
         log_odds, parts = self._learner.explained(seen, each, learnt)
         return LinkScores(priorities(log_odds), inherited, parts)
 
-    def _by_prior(self, page: Page, state: State | None) -> LinkScores:
+    def _by_prior(self, page: Page, figures: NDArray[np.float64]) -> LinkScores:
         """Score links by the prior alone, on the scale by which what waits was reranked."""
-        scores = self._start.score(page, state)
-        if not self._mean:
+        scores = self._start.score(page, None)
+        if not self._mean and not self._trained.names:
             return scores
         prior = scores.priorities / 2.0**PRIORITY_BITS
-        return scores._replace(priorities=priorities(of_prior(self._mean, prior)))
+        log_odds = of_prior(self._mean or _UNKNOWN_MEAN, prior)
+        if self._trained.names:
+            log_odds += of_models(figures)
+        return scores._replace(priorities=priorities(log_odds))
 
     def rerank(self, frontier: FrontierView) -> RerankWork | None:
         """Return the work that learns anew, and orders what waits by it."""

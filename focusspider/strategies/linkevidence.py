@@ -38,12 +38,24 @@ if TYPE_CHECKING:
 
     from focusspider.page import Page
 
-__all__ = ["FIRST_OF", "SAME_DIRECTORY", "SAME_HOST", "LinkEvidence", "Snapshot", "link_groups"]
+__all__ = [
+    "FIRST_OF",
+    "SAME_DIRECTORY",
+    "SAME_HOST",
+    "TRAINED",
+    "LinkEvidence",
+    "Snapshot",
+    "link_groups",
+]
 
 #: Bits of ``link_flags``: whether a link is the first from its group to its node, for the six
 #: groups of links, and whether it stays on its host, and in its directory.
 FIRST_OF = ("page", "path", "host path", "directory path", "anchor", "context")
 SAME_HOST, SAME_DIRECTORY = 64, 128
+
+#: What each trained model says of a link, in the columns of ``link_trained``: what it is worth,
+#: in (0, 1], and how many links a target is away.
+TRAINED = ("value", "distance")
 
 #: name of the array → its type, and columns
 _LAYOUT: Mapping[str, tuple[type[np.generic], int]] = {

@@ -13,8 +13,15 @@ import numpy as np
 
 from focusspider.models.link_value import LinkValue, logit, sigmoid
 from focusspider.priority import scalar_priorities
-from focusspider.strategies.linkcandidates import Candidates, candidates, distinct, folds_of
+from focusspider.strategies.linkcandidates import (
+    Candidates,
+    candidates,
+    distinct,
+    folds_of,
+    largest_of,
+)
 from focusspider.strategies.linkcredit import PageValues, credit_share, page_values, wanted
+from focusspider.strategies.linkevidence import TRAINED
 from focusspider.strategies.linkfeatures import features, prior_scores
 from focusspider.strategies.linksharing import Elsewhere, Examples
 from focusspider.strategies.linksuccesses import Successes
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
     from focusspider.strategies.linkevidence import Snapshot
     from focusspider.strategies.linkfeatures import Features
 
-__all__ = ["Learnt", "LinkLearner", "of_prior", "priorities"]
+__all__ = ["Learnt", "LinkLearner", "of_models", "of_prior", "priorities"]
 
 #: The latest pages that are learnt from.
 _MOST_EXAMPLES = 20_000
@@ -40,6 +47,11 @@ _PRIOR_SCALE, _PRIOR_MEAN = 12.0, 0.1
 #: all that they tell is where not to look any longer. Found on the first 200 pages of the crawls
 #: of three webs, with chance added to the prior: larger ones leave good directories too soon.
 _PRIOR_WEIGHTS = {"page": 0.1, "host path": 0.1, "directory": 0.1, "host": 0.1, "depth": -0.1}
+
+
+#: What the mean log odds of trained models add to those of the prior, times this, where they are
+#: above those of a value that is nothing much.
+_MODELS_WEIGHT, _USUAL_VALUE = 0.3, 0.05
 
 
 class Learnt(NamedTuple):
@@ -215,6 +227,8 @@ class LinkLearner:
         found = features(seen, of, learnt.successes, without=self.without)
         parts = {} if learnt.model is None else _by_family(learnt.model, found)
         parts["record"] = _of_record(found)
+        if seen.link_trained.shape[1]:
+            parts["trained"] = of_models(seen.link_trained[of.links], of)
         parts["prior"] = prior_scores(seen, of, alpha=self.alpha)
         parts["trust"] = np.full(len(of.nodes), learnt.trust)
         return self.blend(seen, of, learnt, found), parts
@@ -225,6 +239,8 @@ class LinkLearner:
         """Return the log odds of candidates, of model and prior, by trust, (n,)."""
         prior = of_prior(learnt.successes.mean, prior_scores(seen, of, alpha=self.alpha))
         prior += _of_record(found)
+        if seen.link_trained.shape[1]:
+            prior += of_models(seen.link_trained[of.links], of)
         if self.chance:
             prior += self.chance * _drawn(seen.node_key[of.nodes], self.seed)
         if learnt.model is None:
@@ -282,6 +298,20 @@ def _of_record(found: Features) -> NDArray[np.float64]:
     for name, weight in _PRIOR_WEIGHTS.items():
         if name in found.names:
             added += weight * found.values[:, found.names.index(name)]
+    return added
+
+
+def of_models(figures: NDArray[np.floating], of: Candidates | None = None) -> NDArray[np.float64]:
+    """Return what trained models add to the log odds of a prior, (n,).
+
+    ``figures`` are those of links, (n_links, n_columns), and n the links, or candidates, of
+    which the best link counts.
+    """
+    values = np.clip(figures[:, :: len(TRAINED)].astype(np.float64), 1e-3, 1 - 1e-3)
+    odds = np.log(values / (1 - values)).mean(axis=1) - logit(_USUAL_VALUE)
+    if of is not None:
+        odds = largest_of(of.owners, odds, len(of.nodes))
+    added: NDArray[np.float64] = _MODELS_WEIGHT * odds
     return added
 
 

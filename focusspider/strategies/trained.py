@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from focusspider.priority import PRIORITY_BITS
 from focusspider.registry import check_choice, check_texts
 from focusspider.strategies.context_graph import ContextGraph
 from focusspider.strategies.crf import Crf
 from focusspider.strategies.hmm import Hmm
+from focusspider.strategies.linkevidence import TRAINED
 from focusspider.strategies.memm import Memm
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ KINDS: dict[str, type[LearntStrategy]] = {
     "memm": Memm,
     "crf": Crf,
 }
-#: Figures of a link that each model gives: its score in [0, 1], and how far a target is.
-_FIGURES = ("score", "distance")
+#: What a page is worth from which a target is k links away: this to the power of k.
+_DISCOUNT = 0.3
 
 
 class TrainedModels:
@@ -75,7 +75,7 @@ class TrainedModels:
             KINDS[name](base_dir=base_dir, models_dir=models_dir) for name in names
         ]
         self.names = tuple(names)
-        self.columns = [f"{name} {figure}" for name in names for figure in _FIGURES]
+        self.columns = [f"{name} {figure}" for name in names for figure in TRAINED]
 
     def start(self, profile: TopicProfile, random_state: np.random.Generator) -> None:
         """Begin with a topic; called once, before the first page."""
@@ -87,15 +87,17 @@ class TrainedModels:
 
         The state holds those of the models one after the other, each after its length.
         """
-        figures, states = [], []
+        figures: list[NDArray[np.float64]] = []
+        states: list[float] = []
         for strategy, carried in zip(self._strategies, self._apart(state), strict=True):
             scores = strategy.score(page, carried)
-            figures.append(scores.priorities / 2.0**PRIORITY_BITS)
             beliefs = [values for name, values in scores.parts.items() if name[0] == "T"]
             if beliefs:
-                figures.append(np.arange(len(beliefs)) @ np.stack(beliefs))
+                hops = np.arange(len(beliefs))
+                figures += [_DISCOUNT**hops @ np.stack(beliefs), hops @ np.stack(beliefs)]
             else:
-                figures.append(scores.parts["layer"])
+                layer = scores.parts["layer"]
+                figures += [_DISCOUNT**layer, layer]
             own = scores.state or ()
             states += [float(len(own)), *own]
         values = np.stack(figures, axis=1) if figures else np.zeros((len(page.links), 0))

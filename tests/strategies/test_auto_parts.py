@@ -188,7 +188,26 @@ def test_trained_models_are_asked_and_their_beliefs_travel() -> None:
         alone.start(profile("robot"), np.random.default_rng(0))
         first = alone.score(at, None)
         second = alone.score(inner, first.state)
-        assert after[:, 2 * number] == pytest.approx(second.priorities / 2**50)
+        layers = [values for name, values in second.parts.items() if name[0] == "T"]
+        value = sum(0.3**k * of_k for k, of_k in enumerate(layers))
+        if not layers:
+            value = 0.3 ** second.parts["layer"]
+        assert after[:, 2 * number] == pytest.approx(value)
+
+
+def test_it_begins_with_what_models_say() -> None:
+    """Of pages that are nothing to the keywords, before it has learnt anything."""
+    scores = {}
+    for models in ("context-graph", "hmm", None):
+        strategy = build_strategy("auto", {"models": [models] if models else []}, models_dir=FOLDER)
+        strategy.start(profile("zeppelin"), np.random.default_rng(0))
+        for word in ("robot", "tea"):
+            at = page(f"<p>{word}</p><a href='/{word}'>on</a>", f"{SITE}/of/{word}")
+            strategy.observe(at, Judgement(0.0, False, "test"))
+            scores[models, word] = strategy.score(at, None).priorities[0]
+    assert scores["context-graph", "robot"] > scores["context-graph", "tea"]
+    assert scores["hmm", "robot"] > scores["hmm", "tea"]
+    assert scores[None, "robot"] == scores[None, "tea"]
 
 
 def test_auto_learns_from_what_models_say() -> None:
