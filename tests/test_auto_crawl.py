@@ -45,8 +45,16 @@ def test_one_request_at_a_time_gives_the_same_crawl_to_the_byte(
     assert one.folder is not None
     assert again.folder is not None
     assert (one.folder / "crawl.jsonl").read_bytes() == (again.folder / "crawl.jsonl").read_bytes()
-    # every 5 pages, but for the last
-    assert one.stats["focus/strategy/rerank"] == 29
+    assert one.stats["focus/strategy/rerank"] == reranks(150)
+
+
+def reranks(pages: int) -> int:
+    """Return how often what waits is reordered: from the fifth page on, after 4 % more pages."""
+    last, count = 5, 1
+    for fetched in range(6, pages):  # not after the last
+        if fetched >= last * 1.04:
+            last, count = fetched, count + 1
+    return count
 
 
 def test_it_begins_as_hub_seeking(one_at_a_time: dict[str, Crawl]) -> None:
@@ -68,7 +76,7 @@ def test_what_it_has_learnt_can_be_read(one_at_a_time: dict[str, Crawl]) -> None
     assert other is not None
     done = subprocess.run([*line[:-1], str(other)], capture_output=True, text=True, timeout=120,
                           check=False)  # fmt: skip
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "has no learnt.npz: only auto learns during a crawl" in done.stderr
 
 
@@ -84,4 +92,4 @@ def test_it_is_little_worse_than_what_it_begins_as(one_at_a_time: dict[str, Craw
 
 def test_many_requests_at_a_time(tmp_path: Path) -> None:
     run = sample(tmp_path, "auto", CONCURRENT_REQUESTS=16, DOWNLOAD_DELAY=0.1)
-    assert 1 <= run.stats["focus/strategy/rerank"] <= 29
+    assert 1 <= run.stats["focus/strategy/rerank"] <= reranks(150)
