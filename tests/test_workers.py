@@ -442,7 +442,12 @@ def test_one_worker_goes_in_the_order_of_one_process(
 ) -> None:
     """One page at a time, and what waits reordered as often: the same crawl."""
     arguments = ["topic=topics/sample.toml", f"strategy={strategy}", "pages=120"]
-    options = {"FOCUS_REPLAY": "sample", "CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": True}
+    options = {
+        "FOCUS_REPLAY": "sample",
+        "FOCUS_MODELS_DIR": exports.with_name("models"),  # which there are none in
+        "CONCURRENT_REQUESTS": 1,
+        "ROBOTSTXT_OBEY": True,
+    }
     given = [f"-a{argument}" for argument in arguments]
     name = f"workers-{next(_names)}"
     Worker(exports, redis_server.url, "focus", *given, FOCUS_CRAWL=name, **options).wait()
