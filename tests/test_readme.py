@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -44,8 +45,20 @@ def test_ci_runs_the_two_commands() -> None:
     assert {"make crawl", "make test"} <= set(console(README))
 
 
-@pytest.mark.parametrize("command", sorted({c for c in COMMANDS if "scrapy " in c}))
-def test_a_scrapy_command_is_understood(command: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of topics and models: one command uses what another has made."""
+    folder = tmp_path_factory.mktemp("kept")
+    (folder / "tides.toml").write_text(
+        'keywords = ["clock", "pendulum"]\nseeds = ["http://www.thornby.example/"]\n'
+        "[limits]\npages = 15\n"
+    )
+    shutil.copy(ROOT / "topics" / "sample.toml", folder)
+    return folder
+
+
+@pytest.mark.parametrize("command", dict.fromkeys(c for c in COMMANDS if "scrapy " in c))
+def test_a_scrapy_command_is_understood(command: str, kept: Path, tmp_path: Path) -> None:
     """Run it over the sample web with a topic of the name that the text uses."""
     words = shlex.split(command.split(" #")[0])
     words[words.index(next(w for w in words if w.endswith("scrapy")))] = f"{sys.executable}§scrapy"
@@ -54,14 +67,12 @@ def test_a_scrapy_command_is_understood(command: str, tmp_path: Path) -> None:
         for word in words
         for part in ([sys.executable, "-m", "scrapy"] if "§" in word else [word])
     ]
-    (tmp_path / "tides.toml").write_text(
-        'keywords = ["clock", "pendulum"]\nseeds = ["http://www.thornby.example/"]\n'
-        "[limits]\npages = 15\n"
-    )
     replaced = {"FOCUS_REPLAY=crawl.warc.gz": "FOCUS_REPLAY=sample"}
     argv = [replaced.get(word, word) for word in argv]
+    argv = [str(kept / word) if word.startswith("models/") else word for word in argv]
+    argv += ["-s", f"FOCUS_TOPICS_DIR={kept}", "-s", f"FOCUS_MODELS_DIR={kept / 'models'}"]
     if "crawl" in argv:
-        argv += ["-s", f"FOCUS_TOPICS_DIR={tmp_path}", "-s", f"FOCUS_EXPORTS_DIR={tmp_path}"]
+        argv += ["-s", f"FOCUS_EXPORTS_DIR={tmp_path}"]
         if not any("FOCUS_REPLAY" in word for word in argv):
             argv += ["-s", "FOCUS_REPLAY=sample"]
         argv += ["-s", "CLOSESPIDER_PAGECOUNT=20"]
