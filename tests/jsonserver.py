@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class JsonServer:
+class JsonServer(ABC):
     """Answers what it is asked by :meth:`reply`, or by the next of ``instead``.
 
     ``asked`` has the query of each GET, or the body of each POST; ``headers`` theirs.
@@ -83,5 +84,6 @@ class JsonServer:
         self.headers.append(headers)
         return self.instead.pop(0) if self.instead else self.reply(path, asked, headers)
 
+    @abstractmethod
     def reply(self, path: str, asked: dict[str, Any], headers: Mapping[str, str]) -> Answer:
-        raise NotImplementedError
+        """Return the answer to what was asked."""
