@@ -1,11 +1,12 @@
 """What auto remembers of a long crawl, in memory: a million links of made-up pages.
 
-    python benchmarks/auto_memory.py [--pages 40000] [--links 25] [--max-links N]
+    python benchmarks/auto_memory.py [--pages 40000] [--links 25] [--max-links N] [--strategy auto]
 
 Each page links to pages that are met for the first time and to ones that are known, as on the
 web. The frontier holds what waits, and every 2,000 pages it is reranked. What is told is how
 much the process has grown at its peak (VmHWM), beside what it was before the first page: the
-tables, what finds things in them, and what a rerank needs for a moment.
+tables, what finds things in them, and what a rerank needs for a moment. The made-up web itself
+grows too: ``--strategy dom``, which remembers nothing, tells by how much.
 """
 
 from __future__ import annotations
@@ -40,9 +41,11 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=40_000)
     parser.add_argument("--links", type=int, default=25)
     parser.add_argument("--max-links", type=int)
+    parser.add_argument("--strategy", default="auto")
     options = parser.parse_args()
     params = {"max_links": options.max_links} if options.max_links else {}
-    strategy = build_strategy("auto", params, budget=1.0)
+    budget = {"budget": 1.0} if options.strategy == "auto" else {}
+    strategy = build_strategy(options.strategy, params, **budget)
     topic = Topic.from_arguments(name="t", keywords="clock repair", seeds="http://a.example/")
     analyzer = Analyzer("english")
     strategy.start(TopicProfile(topic, analyzer), np.random.default_rng(0))

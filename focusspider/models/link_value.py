@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["FOLDS", "LinkValue", "SuccessTable", "logit", "sigmoid"]
 
 #: Places of a table of hashes at most, as a power of two: trials are many, groups are fewer.
-_MOST_BITS = 19
+_MOST_BITS = 18
 #: Parts of the trials, of which a member leaves its own out.
 FOLDS = 5
 #: Standard deviations from the mean that count: a feature that hardly varied when the model was
@@ -107,7 +107,9 @@ class SuccessTable:
             more = self._places(added[0])
             self._trials += np.bincount(more, added[1], minlength=size).astype(np.float32)
             self._successes += np.bincount(more, added[2], minlength=size).astype(np.float32)
-        self._folded = None if folds is None else (places * FOLDS + folds, outcomes)
+        self._folded: tuple[NDArray[np.int32], NDArray[np.float32]] | None = None
+        if folds is not None:
+            self._folded = (places * FOLDS + folds).astype(np.int32), outcomes.astype(np.float32)
 
     def counts(
         self, groups: NDArray[np.integer], folds: NDArray[np.int64] | None = None
@@ -147,9 +149,10 @@ class SuccessTable:
         places, outcomes = self._folded
         order = np.argsort(places, kind="stable")
         ascending = places[order]
-        sums = np.concatenate([[0.0], np.cumsum(outcomes[order])])
-        first = np.searchsorted(ascending, asked)
-        end = np.searchsorted(ascending, asked, side="right")
+        sums = np.concatenate([[0.0], np.cumsum(outcomes[order], dtype=np.float64)])
+        wanted = asked.astype(np.int32)
+        first = np.searchsorted(ascending, wanted)
+        end = np.searchsorted(ascending, wanted, side="right")
         return (end - first).astype(np.float64), sums[end] - sums[first]
 
     def _places(self, groups: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -61,7 +61,7 @@ class Auto(BaseStrategy):
     same page, tag path, directory, host, anchor or word have led to something, how near the
     texts are to the keywords, where the link was found, what trained models say of it. A
     logistic regression weighs them. Something is a relevant page, or a share of one for a
-    page that has opened one (:mod:`~focusspider.strategies.linkcredit`): so hubs earn. What
+    page that has opened some (:mod:`~focusspider.strategies.linkcredit`): so hubs earn. What
     was not relevant counts as much.
 
     score = w · (log odds of the model) + (1 - w) · (log odds of the prior), w = n / (n + doubt)
@@ -71,7 +71,7 @@ class Auto(BaseStrategy):
     Parameters
     ----------
     credit : float
-        What opening a relevant page is worth where they are rare, in [0, 1].
+        What opening many relevant pages is worth where they are rare, in [0, 1]; one: a third.
     hope : float
         Share of what a waiting link is thought to bring that its page has credit for, in
         [0, 1].
@@ -116,12 +116,12 @@ class Auto(BaseStrategy):
     def __init__(
         self,
         *,
-        credit: float = 0.3,
-        hope: float = 0.7,
+        credit: float = 0.9,
+        hope: float = 0.3,
         doubt: float = 2.0,
         l2: float = 1.0,
         prior: float = 1.0,
-        chance: float = 0.25,
+        chance: float = 0.1,
         explore: float = 0.05,
         steady: float = 0.99,
         models: Sequence[str] | None = None,

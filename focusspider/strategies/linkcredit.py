@@ -1,4 +1,4 @@
-"""What came of a page: its own relevance, or a share of what it has opened."""
+"""What came of a page: its own relevance, or a share for what it has opened."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from focusspider.strategies.linkevidence import Snapshot
 
-__all__ = ["PageValues", "credit_share", "page_values", "wanted"]
+__all__ = ["PageValues", "credit_share", "page_values", "recent_harvest", "wanted"]
 
 #: Generations that a page is given credit for.
 _GENERATIONS = 2
@@ -19,6 +19,8 @@ _GENERATIONS = 2
 _RECENT = 50
 #: How steeply the credit falls with it.
 _STEEPNESS = 4
+#: What opens so much has half of the credit that there is.
+_HALF = 2.0
 
 
 def wanted(seen: Snapshot) -> NDArray[np.float64]:
@@ -43,32 +45,29 @@ class PageValues(NamedTuple):
     found
         What each row is, in [0, 1], (n_rows,).
     share
-        What having opened something is worth of that, in [0, 1].
-    best
-        The best of what each row was the first to lead to, (n_rows,).
-    others
-        The same but for ``by``, (n_rows,).
-    by
-        The node to which the best is owed, (n_rows,), or -1.
+        What having opened much is worth of that, in [0, 1].
+    opened
+        The sum of what each row was the first to lead to, (n_rows,).
+    part
+        What each node is of that, (n_nodes,).
+    opener
+        The row of whose sum it is a part, (n_nodes,), or -1.
     """
 
     found: NDArray[np.float64]
     share: float
-    best: NDArray[np.float64]
-    others: NDArray[np.float64]
-    by: NDArray[np.int64]
+    opened: NDArray[np.float64]
+    part: NDArray[np.float64]
+    opener: NDArray[np.int32]
 
     @property
     def outcomes(self) -> NDArray[np.float64]:
         """What came of each row, in [0, 1], (n_rows,)."""
-        outcomes: NDArray[np.float64] = np.maximum(self.found, self.share * self.best)
-        return outcomes
+        return self._of(self.found, self.opened)
 
     def until(self, rows: int) -> PageValues:
         """Return those of the first rows."""
-        return PageValues(
-            self.found[:rows], self.share, self.best[:rows], self.others[:rows], self.by[:rows]
-        )
+        return self._replace(found=self.found[:rows], opened=self.opened[:rows])
 
     def without(self, rows: NDArray[Any], nodes: NDArray[Any]) -> NDArray[np.float64]:
         """Return what came of rows but for what each owes to a node, (n,).
@@ -76,8 +75,11 @@ class PageValues(NamedTuple):
         What is told of a link by the page that has it must not hold what came of that very
         link: a page that is credited for it would tell its outcome.
         """
-        opened = np.where(self.by[rows] == nodes, self.others[rows], self.best[rows])
-        values: NDArray[np.float64] = np.maximum(self.found[rows], self.share * opened)
+        own = np.where(self.opener[nodes] == rows, self.part[nodes], 0.0)
+        return self._of(self.found[rows], np.maximum(self.opened[rows] - own, 0.0))
+
+    def _of(self, found: NDArray[np.float64], opened: NDArray[np.float64]) -> NDArray[np.float64]:
+        values: NDArray[np.float64] = np.maximum(found, self.share * opened / (opened + _HALF))
         return values
 
 
@@ -86,54 +88,64 @@ def page_values(
     found: NDArray[np.float64],
     share: float,
     expected: NDArray[np.float64] | None = None,
+    *,
+    usual: float = 0.0,
 ) -> PageValues:
-    """Return what came of each row: what it is, or a share of the best that it has opened.
+    """Return what came of each row: what it is, or a share for all that it has opened.
 
     Children and grandchildren count; the parent of a page is the page that first linked to
-    it.
+    it. A page that opens s is worth share · s / (s + 2): one target a third of the share, a
+    list of hundred nearly all of it. For the one page with that list a crawl may well follow
+    many links that lead nowhere.
 
     Parameters
     ----------
     found
         What each row is, in [0, 1], (n_rows,).
     share
-        What opening is worth, in [0, 1].
+        What opening is worth at most, in [0, 1].
     expected
         What each node is thought to be that waits, (n_nodes,), and 0 for the others: a page
         is worth something for what it leads to before that is fetched.
+    usual
+        What any page of the crawl is, in the mean: what is opened counts for what it is above
+        that. A page with hundred links of which nothing is known has opened nothing.
     """
     n = len(found)
-    parents = seen.row_parent
+    parents = seen.row_parent[:n]
     linked = np.flatnonzero(parents >= 0)
     brought = found  # what each row is, or leads to in one generation less than its parent
     for _ in range(_GENERATIONS - 1):
         below = np.zeros(n)
         np.maximum.at(below, parents[linked], brought[linked])
         brought = np.maximum(found, below)
-    nodes = seen.row_node[linked].astype(np.int64)
-    rows, values = parents[linked].astype(np.int64), brought[linked]
+    above = np.maximum(brought - usual, 0.0)
+    opened = np.bincount(parents[linked], above[linked], minlength=n).astype(np.float64)
+    part = np.zeros(seen.n_nodes)
+    opener = np.full(seen.n_nodes, -1, dtype=np.int32)
+    fetched = np.flatnonzero(seen.node_row >= 0)
+    part[fetched] = above[seen.node_row[fetched]]
+    opener[fetched] = parents[seen.node_row[fetched]]
     if expected is not None:
         first = seen.node_parent[: len(expected)]
-        hopeful = np.flatnonzero((first >= 0) & (expected > 0))
+        hopeful = np.flatnonzero((first >= 0) & (expected > usual))
         hopeful = hopeful[seen.node_row[hopeful] < 0]
-        nodes = np.concatenate([nodes, hopeful])
-        rows = np.concatenate([rows, first[hopeful]])
-        values = np.concatenate([values, expected[hopeful]])
-    best, others = np.zeros(n), np.zeros(n)
-    np.maximum.at(best, rows, values)
-    owed = (values == best[rows]) & (values > 0)
-    by = np.full(n, -1, dtype=np.int64)
-    by[rows[owed]] = nodes[owed]
-    rest = by[rows] != nodes
-    np.maximum.at(others, rows[rest], values[rest])
-    return PageValues(found, share, best, others, by)
+        part[hopeful] = expected[hopeful] - usual
+        opener[hopeful] = first[hopeful]
+        opened += np.bincount(first[hopeful], part[hopeful], minlength=n)
+    return PageValues(found, share, opened, part, opener)
 
 
-def credit_share(found: NDArray[np.float64]) -> float:
+def recent_harvest(found: NDArray[np.float64]) -> float:
+    """Return what a page was in the mean lately: in the last quarter, or the last 50 pages."""
+    recent = found[-max(_RECENT, len(found) // 4) :]
+    return float(recent.mean()) if len(recent) else 0.0
+
+
+def credit_share(harvest: float) -> float:
     """Return (1 - h)⁴, where h is the recent harvest rate.
 
     Where targets are rare, the pages that lead to them are worth nearly as much; where
     every second page is one, the next is at hand anyway.
     """
-    recent = found[-max(_RECENT, len(found) // 4) :]
-    return float((1 - recent.mean()) ** _STEEPNESS) if len(recent) else 1.0
+    return (1 - harvest) ** _STEEPNESS

@@ -20,7 +20,13 @@ from focusspider.strategies.linkcandidates import (
     folds_of,
     largest_of,
 )
-from focusspider.strategies.linkcredit import PageValues, credit_share, page_values, wanted
+from focusspider.strategies.linkcredit import (
+    PageValues,
+    credit_share,
+    page_values,
+    recent_harvest,
+    wanted,
+)
 from focusspider.strategies.linkevidence import TRAINED
 from focusspider.strategies.linkfeatures import features, prior_scores
 from focusspider.strategies.linksharing import Elsewhere, Examples
@@ -137,8 +143,9 @@ class LinkLearner:
             return None
         expected = before.expected if before and len(before.expected) else None
         hoped = None if expected is None else self.hope * expected
-        share = self.credit * credit_share(found[: own.n_rows])
-        values = page_values(seen, found, share, hoped)
+        harvest = recent_harvest(found[: own.n_rows])
+        share = self.credit * credit_share(harvest)
+        values = page_values(seen, found, share, hoped, usual=harvest)
         outcomes = values.outcomes[: own.n_rows]
         brought, pages = float(outcomes.sum()) + told.outcomes, own.n_rows + told.pages
         mean = float(np.clip((brought + 0.5) / (pages + 1), 1e-3, 0.9))
@@ -171,9 +178,9 @@ class LinkLearner:
         values = PageValues(
             memory["found"],
             float(memory["share"]),
-            memory["best"],
-            memory["others"],
-            memory["by"],
+            memory["opened"],
+            memory["part"],
+            memory["opener"],
         )
         mean = float(memory["mean"])
         return Learnt(
