@@ -30,10 +30,11 @@ import numpy as np
 from scrapy.settings import Settings
 
 from focusspider.evaluation.benchmarkfile import load_benchmark
-from focusspider.evaluation.bound import StoredTruth, parser_of
+from focusspider.evaluation.bound import StoredTruth
 from focusspider.evaluation.graph import PageReader, stored_graph
 from focusspider.models.modelfile import write_model
 from focusspider.page import Page
+from focusspider.parsing import parser_of
 from focusspider.replay import open_archive
 from focusspider.topic import Topic
 from focusspider.training import TRAINERS, build_trainer

@@ -14,7 +14,7 @@ from focusspider import stats
 from focusspider.errors import NotAPageError, SettingError
 from focusspider.facts import facts_of
 from focusspider.failures import Failures
-from focusspider.page import PageParser
+from focusspider.parsing import parser_of
 from focusspider.priority import to_score
 from focusspider.profile import TopicProfile
 from focusspider.record import CrawlRecord, content_of
@@ -26,7 +26,6 @@ from focusspider.runfolder import RunFolder, make_once
 from focusspider.runreport import lessons_file, run_report
 from focusspider.strategies import build_strategy
 from focusspider.targets import Targets
-from focusspider.text import Analyzer
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -145,17 +144,9 @@ class Session:
             where=where,
         )
         self.relevance = topic_relevance(topic, models_dir=models_dir)
-        self.analyzer = Analyzer(topic.language)
-        self.parser = PageParser(
-            analyzer=self.analyzer,
-            aggregation=getattr(self.strategy, "aggregation", "parent"),
-            max_links=config.max_links,
-            max_url_length=settings.getint("URLLENGTH_LIMIT"),
-            max_text=config.max_text,
-            max_anchor=config.max_anchor,
-            max_context=config.max_context,
-        )
-        self.profile = TopicProfile(topic, self.analyzer)
+        aggregation = getattr(self.strategy, "aggregation", "parent")
+        self.parser = parser_of(topic.language, settings, config, aggregation=aggregation)
+        self.profile = TopicProfile(topic, self.parser.analyzer)
         for path in topic.target_files:
             url = path.absolute().as_uri()
             self.profile.add_target(self.parser.parse_html(path.read_bytes(), url))

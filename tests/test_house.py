@@ -18,7 +18,7 @@ ORDER = """
     errors resources sqlitefile priority registry keytable growing onemessage stats
     settingkinds config
     urls urllist hostile markup outline links stopwords text tables
-    sites topicvalues topic page profile
+    sites topicvalues topic page parsing profile
     linkgraph corpus webgraph models remotemodel relevance strategies training
     frontier failures targets journal facts runfolder wholerun record items runreport session
     exactjson payload identity engine politeness scope admission leases

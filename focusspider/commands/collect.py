@@ -118,7 +118,7 @@ class Command(FocusCommand):
         self, topic: Topic, config: FocusConfig, out: Path, opts: argparse.Namespace
     ) -> tuple[Collected | None, Plan]:
         from focusspider.commands.collecting import Plan
-        from focusspider.evaluation.bound import parser_of
+        from focusspider.parsing import parser_of
         from focusspider.replay.wholegraph import CrawlLog
         from focusspider.urllist import listed_urls
 

@@ -59,7 +59,7 @@ class Command(FocusCommand):
         from focusspider.commands.graphfile import graph_of_topic, new_graph
         from focusspider.commands.progress import ProgressBar
         from focusspider.commands.sessiongraph import check_new, told
-        from focusspider.evaluation.bound import parser_of
+        from focusspider.parsing import parser_of
         from focusspider.topic import Topic
         from focusspider.urllist import listed_urls
         from focusspider.webgraph import WebGraph

@@ -66,7 +66,7 @@ class Command(FocusCommand):
         # here, since every call of scrapy loads every command
         from focusspider.commands.graphfile import graph_of_topic, new_graph
         from focusspider.commands.sessiongraph import check_new, told
-        from focusspider.evaluation.bound import parser_of
+        from focusspider.parsing import parser_of
         from focusspider.topic import Topic
         from focusspider.webgraph import WebGraph
         from focusspider.webgraph.document import PASSED_OVER

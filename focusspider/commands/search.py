@@ -140,7 +140,7 @@ class Command(FocusCommand):
         from focusspider.commands.progress import ProgressBar
         from focusspider.commands.searching import Searching
         from focusspider.commands.searchsummary import write_list
-        from focusspider.evaluation.bound import parser_of
+        from focusspider.parsing import parser_of
         from focusspider.resources import located
         from focusspider.search import search_engine
         from focusspider.urllist import listed_urls

@@ -196,7 +196,7 @@ def _date(given: str | None) -> str:
 
 
 def _read(graph: Any, topic: Topic, settings: Any, bar: Any) -> TrainingData:
-    from focusspider.evaluation.bound import parser_of
+    from focusspider.parsing import parser_of
     from focusspider.training.base import TrainingData
 
     return TrainingData.of_graph(
@@ -212,7 +212,7 @@ def _with_examples(
 ) -> tuple[TrainingData, str]:
     """Return the data with the topic's own examples, and their fingerprint."""
     from focusspider.commands.examples import examples_of
-    from focusspider.evaluation.bound import parser_of
+    from focusspider.parsing import parser_of
     from focusspider.training.relevance import fingerprint
 
     found = examples_of(topic, parser_of(topic.language, settings), settings, data)

@@ -12,7 +12,7 @@ from focusspider.config import FocusConfig
 from focusspider.errors import BenchmarkError, NotAPageError
 from focusspider.evaluation.graph import PageReader, stored_graph
 from focusspider.evaluation.omniscient import breadth_first_order, omniscient_order
-from focusspider.page import PageParser
+from focusspider.parsing import parser_of
 from focusspider.relevance import started_relevance
 from focusspider.relevance.labels import LabelRelevance
 from focusspider.replay import open_archive
@@ -98,19 +98,6 @@ class StoredTruth:
             return self._judge.judge(page).relevant
         except NotAPageError:
             return False
-
-
-def parser_of(language: str, settings: BaseSettings) -> PageParser:
-    """Return the parser that a crawl with these settings has."""
-    config = FocusConfig.from_settings(settings)
-    return PageParser(
-        analyzer=Analyzer(language),
-        max_links=config.max_links,
-        max_url_length=settings.getint("URLLENGTH_LIMIT"),
-        max_text=config.max_text,
-        max_anchor=config.max_anchor,
-        max_context=config.max_context,
-    )
 
 
 def write_bounds(job: Mapping[str, Any]) -> None:

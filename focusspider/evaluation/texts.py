@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from focusspider.corpus import Corpus
 from focusspider.errors import BenchmarkError
-from focusspider.evaluation.bound import StoredTruth, parser_of, reached_urls
+from focusspider.evaluation.bound import StoredTruth, reached_urls
 from focusspider.evaluation.graph import stored_graph
+from focusspider.parsing import parser_of
 from focusspider.replay import open_archive
 from focusspider.sites import Sites
 

@@ -7,9 +7,10 @@ import pytest
 from scrapy.settings import Settings
 
 from focusspider.errors import BenchmarkError
-from focusspider.evaluation.bound import StoredTruth, bound_of, parser_of
+from focusspider.evaluation.bound import StoredTruth, bound_of
 from focusspider.evaluation.graph import stored_graph
 from focusspider.evaluation.pool import run_jobs, tail
+from focusspider.parsing import parser_of
 from focusspider.replay import Stored
 from focusspider.replay.reading import stored_page
 from tests.shelf import Shelf
