@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE := $(VENV)/node
 PORT ?= 8480
+# Processes that tests run in, each a file at a time.
+JOBS ?= 2
 
 # One BLAS thread: crawls and tests are quicker with it on a shared machine, and repeatable.
 export OPENBLAS_NUM_THREADS := 1
@@ -50,8 +52,8 @@ crawl: $(READY) ## crawl the bundled sample web, and the same web breadth-first 
 	  -s FOCUS_REPLAY=sample -s FOCUS_RUN=$$run-breadth-first -L WARNING && \
 	$(BIN)/scrapy focus-summary exports/sample/$$run exports/sample/$$run-breadth-first
 
-test: $(READY) $(NODE)/.ready ## run every test
-	$(BIN)/python -m pytest
+test: $(READY) $(NODE)/.ready ## run every test (JOBS=2)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check .

@@ -53,8 +53,16 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "crf": [{"model": learnt("crf")}, {"model": learnt("crf"), "mode": "viterbi"}],
 }
 CASES = [(name, params) for name in STRATEGIES for params in VARIANTS.get(name, [{}])]
+
+
+def label(name: str, params: dict[str, Any]) -> str:
+    """Return what a case is called: the same in each process, wherever its models are."""
+    shown = {key: Path(v).name if isinstance(v, str) else v for key, v in params.items()}
+    return f"{name} {shown or ''}".strip()
+
+
 EVERY_CASE = pytest.mark.parametrize(
-    ("name", "params"), CASES, ids=[f"{name} {params or ''}".strip() for name, params in CASES]
+    ("name", "params"), CASES, ids=[label(name, params) for name, params in CASES]
 )
 EVERY_NAME = pytest.mark.parametrize("name", STRATEGIES)
 
