@@ -127,7 +127,10 @@ class FocusConfig:
         "How often workers tell each other what their strategies have learnt; 0: never.",
     )
     auto_budget: float = _setting(
-        0.25, SHARE, "", "Share of a crawl's work that the learning of auto may be; 1: no bound."
+        0.25,
+        SHARE,
+        "",
+        "Share of a crawl's work that auto's learning anew and reordering may be; 1: no bound.",
     )
     frontier_max: int = _setting(
         1_000_000, whole(1), "requests", "Most requests that wait; beyond it the worst go first."

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from focusspider.config import FocusConfig
-from focusspider.page import PageParser
+from focusspider.page import Page, PageParser
 from focusspider.text import Analyzer
 
 if TYPE_CHECKING:
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-__all__ = ["parser_of"]
+__all__ = ["blank_page", "parser_of"]
 
 
 def parser_of(
@@ -43,4 +44,15 @@ def parser_of(
         max_text=config.max_text,
         max_anchor=config.max_anchor,
         max_context=config.max_context,
+    )
+
+
+def blank_page(parser: PageParser, response: Response) -> Page:
+    """Return what stands for a response that is no page: its address, and nothing on it."""
+    return Page(
+        response.url,
+        analyzer=parser.analyzer,
+        status=response.status,
+        moved_from=response.meta.get("redirect_urls", ()),
+        key_of=parser.key_of,
     )

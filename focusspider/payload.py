@@ -16,7 +16,6 @@ from scrapy.utils.request import request_from_dict
 
 from focusspider import exactjson, stats
 from focusspider.errors import UnserializableError
-from focusspider.priority import to_score
 from focusspider.session import META
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ __all__ = [
     "RequestWriter",
     "ScoredLink",
     "dump_request",
-    "in_words",
     "link_request",
     "load_request",
     "pack",
@@ -61,6 +59,8 @@ class ScoredLink(NamedTuple):
 def pack(link: ScoredLink, depth: int, parent: int, state: tuple[float, ...] | None) -> bytes:
     """Return what a link's Request will be made of."""
     waiting = [link.url, depth, parent, link.anchor[:_ANCHOR_KEPT], state, link.explain]
+    if link.explain is not None:
+        waiting.append(link.priority)
     return json.dumps(waiting, separators=(",", ":")).encode()
 
 
@@ -75,12 +75,12 @@ def unpack(entry: Entry, spider: Spider) -> Request:
         return entry.payload
     if entry.payload.startswith(b"{"):
         return load_request(entry.payload, spider)
-    url, depth, parent, anchor, state, explain = json.loads(entry.payload)
+    url, depth, parent, anchor, state, explain, *explained = json.loads(entry.payload)
     focus: dict[str, Any] = {"priority": entry.priority, "parent": parent, "anchor": anchor}
     if state is not None:
         focus["state"] = state
-    if explain is not None:
-        focus["explain"] = explain
+    if explain is not None and explained == [entry.priority]:
+        focus["explain"] = explain  # else it has another priority by now
     return link_request(url, spider, depth, focus)
 
 
@@ -214,10 +214,3 @@ class RequestWriter:
                     stats.FRONTIER_UNSERIALIZABLE,
                 )
             return request
-
-
-def in_words(entry: Entry, request: Request) -> str:
-    """Return the score of a leased request, with its parts where they were asked for."""
-    parts = (request.meta.get(META) or {}).get("explain") or {}
-    words = ", ".join(f"{name} {value:g}" for name, value in parts.items())
-    return f"score {to_score(entry.priority):.6f} ({words or 'no parts'})"

@@ -119,6 +119,8 @@ class Reranker:
         every = getattr(self._session.strategy, "rerank_every", 0)
         if not every or self._running or self._session.remaining == 0:
             return False
+        if getattr(self._session.strategy, "rerank_at_once", False):
+            return True
         growth = getattr(self._session.strategy, "rerank_growth", 0.0)
         grown: int = self._session.fetched - self._last
         return grown >= max(every, growth * self._last)

@@ -12,7 +12,6 @@ It is useful without the rest of focusspider: with ``SCHEDULER =
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -35,11 +34,12 @@ from focusspider.engine import (
     wake,
     warn_of_unused,
 )
+from focusspider.explaining import explain_lease
 from focusspider.frontier import Entry, Outcome
 from focusspider.frontier.guarded import GuardedFrontier
 from focusspider.identity import Identity
 from focusspider.leases import Leases
-from focusspider.payload import RequestWriter, ScoredLink, in_words, pack, read
+from focusspider.payload import RequestWriter, ScoredLink, pack, read
 from focusspider.politeness import Politeness
 from focusspider.priority import HELD, around_scores
 from focusspider.pump import Pump
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FocusScheduler", "ScoredLink"]
 
-logger = logging.getLogger(__name__)
 
 #: Requests of full hosts that are dropped before the engine has its turn again.
 _MAX_DROPPED = 500
@@ -364,7 +363,7 @@ class FocusScheduler(BaseScheduler):
                     self._fleet.arrived(request.meta.get(META) or {})
                 self._leases.add(entry, request)
                 if self._explain:
-                    logger.debug("Leased %s: %s", request, in_words(entry, request))
+                    explain_lease(entry, request, self.session)
                 return request
             self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
             if full:

@@ -14,12 +14,12 @@ from focusspider import stats
 from focusspider.errors import NotAPageError, SettingError
 from focusspider.facts import facts_of
 from focusspider.failures import Failures
-from focusspider.parsing import parser_of
+from focusspider.parsing import blank_page, parser_of
 from focusspider.priority import to_score
 from focusspider.profile import TopicProfile
 from focusspider.record import CrawlRecord, content_of
 from focusspider.relevance import topic_relevance
-from focusspider.relevance.base import Judgement
+from focusspider.relevance.base import Judgement, sound
 from focusspider.remotemodel import with_fetched_model
 from focusspider.resources import located
 from focusspider.runfolder import RunFolder, make_once
@@ -247,7 +247,7 @@ class Session:
         try:
             page = self.parser.parse(response)
             page.pointing = link.get("anchor")
-            judgement = self.relevance.judge(page)
+            judgement = sound(self.relevance.judge(page))
         except NotAPageError as error:
             self.stats.inc_value(stats.PAGE_NOT_HTML)
             judgement = Judgement(0.0, False, f"no page: {error}")
@@ -274,6 +274,8 @@ class Session:
         )
         if page is not None:
             self.strategy.observe(page, judgement)
+        elif (observe_nothing := getattr(self.strategy, "observe_nothing", None)) is not None:
+            observe_nothing(blank_page(self.parser, response))
         if self.folder is not None:
             line = self._line(visit, response.status, digest)
             self.folder.log(line, owner=response.request)

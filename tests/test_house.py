@@ -21,7 +21,7 @@ ORDER = """
     sites topicvalues topic page parsing profile
     linkgraph corpus webgraph models remotemodel relevance strategies training
     frontier failures targets journal facts runfolder wholerun record items runreport session
-    exactjson payload identity engine politeness scope admission leases
+    exactjson payload explaining identity engine politeness scope admission leases
     checkpoint fleet sharing crawlfrontier pump scheduler scoring
     reranking middleware robots retryafter render
     pipelines exporters liveview monitor prometheus metricsport spiders replay search report

@@ -19,12 +19,12 @@ from scrapy.linkextractors import LinkExtractor
 
 from focusspider import exactjson, stats
 from focusspider.errors import UnserializableError
+from focusspider.explaining import in_words
 from focusspider.frontier import Entry
 from focusspider.payload import (
     RequestWriter,
     ScoredLink,
     dump_request,
-    in_words,
     load_request,
     pack,
     read,
@@ -336,7 +336,7 @@ def test_a_lease_is_a_request_however_it_waited() -> None:
     request = scrapy.Request("http://a.example/", meta={"focus": {"parent": 3}})
     assert unpack(entry(request), SPIDER) is request
     assert state(unpack(entry(dump_request(request, SPIDER)), SPIDER)) == state(request)
-    link = ScoredLink("http://a.example/b", 7, "b" * 500, {"page": 0.5})
+    link = ScoredLink("http://a.example/b", 2**49, "b" * 500, {"page": 0.5})
     made = unpack(entry(pack(link, 2, 3, (0.25, 0.75))), SPIDER)
     assert made.url == "http://a.example/b"
     assert made.meta == {
@@ -349,5 +349,7 @@ def test_a_lease_is_a_request_however_it_waited() -> None:
             "explain": {"page": 0.5},
         },
     }
+    raised = unpack(entry(pack(link, 2, 3, None), priority=2**49 + 1), SPIDER)
+    assert "explain" not in raised.meta["focus"]  # those parts are of another score
     assert in_words(entry(None), made) == "score 0.500000 (page 0.5)"
     assert in_words(entry(None), request) == "score 0.500000 (no parts)"

@@ -84,7 +84,8 @@ def _inspected(path: Path, n: int) -> Inspection:
         if is_run(path):
             raise ModelFileError(
                 f"{path} is the folder of a run that has no {LESSONS}: only auto learns during a "
-                "crawl, and writes what it has learnt when the crawl ends"
+                "crawl, and writes what it has learnt when the crawl ends, if it has found any "
+                "relevant page"
             )
         held = ", ".join(sorted(str(file) for file in path.glob("*.npz"))[:10])
         holds = f"it holds {held}; name one of these" if held else "name a file"

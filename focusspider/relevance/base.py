@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from focusspider.page import Page
     from focusspider.profile import TopicProfile
 
-__all__ = ["Judgement", "Relevance"]
+__all__ = ["Judgement", "Relevance", "sound"]
 
 
 class Judgement(NamedTuple):
@@ -23,6 +23,18 @@ class Judgement(NamedTuple):
     relevant: bool
     why: str
     failed: bool = False
+
+
+def sound(judgement: Judgement) -> Judgement:
+    """Return a judgement, or that its judge has failed where its relevance is not in [0, 1].
+
+    >>> sound(Judgement(float("nan"), True, "of mine"))[:2]
+    (0.0, False)
+    """
+    if 0 <= judgement.relevance <= 1:  # false of NaN
+        return judgement
+    why = f"the relevance {judgement.relevance!r} is not in [0, 1] ({judgement.why})"
+    return Judgement(0.0, False, why[:200], failed=True)
 
 
 class Relevance(Protocol):

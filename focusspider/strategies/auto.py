@@ -6,24 +6,26 @@ import logging
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
+from zlib import crc32
 
 import numpy as np
 
 from focusspider.models.lessons import COURSE
-from focusspider.models.link_value import sigmoid
 from focusspider.priority import PRIORITY_BITS
 from focusspider.registry import check_choice, check_number, check_share, check_texts, check_whole
-from focusspider.strategies.base import BaseStrategy, LinkScores, Reranking, topic_terms
-from focusspider.strategies.hostprobes import allowed_probes, probes
+from focusspider.relevance.base import Judgement
+from focusspider.strategies.base import BaseStrategy, LinkScores, topic_terms
+from focusspider.strategies.hostprobes import HostProbes
 from focusspider.strategies.hub_seeking import HubSeeking
 from focusspider.strategies.linkbudget import WorkBudget
-from focusspider.strategies.linkcandidates import Candidates, distinct
+from focusspider.strategies.linkcandidates import Candidates
 from focusspider.strategies.linkevidence import LinkEvidence
 from focusspider.strategies.linkfeatures import FAMILIES
 from focusspider.strategies.linklearning import Learnt, LinkLearner, of_models, of_prior, priorities
 from focusspider.strategies.linklessons import lessons_of
+from focusspider.strategies.linkorder import NO_RERANKING, NewOrder
 from focusspider.strategies.linksharing import LinkSharing
-from focusspider.strategies.orderchange import ndcg, sampled
+from focusspider.strategies.memoryparts import part, prefixed
 from focusspider.strategies.trained import TrainedModels
 
 if TYPE_CHECKING:
@@ -36,8 +38,13 @@ if TYPE_CHECKING:
     from focusspider.models.lessons import Lessons
     from focusspider.page import Page
     from focusspider.profile import TopicProfile
-    from focusspider.relevance.base import Judgement
-    from focusspider.strategies.base import Contribution, ContributionWork, RerankWork, State
+    from focusspider.strategies.base import (
+        Contribution,
+        ContributionWork,
+        Reranking,
+        RerankWork,
+        State,
+    )
     from focusspider.strategies.linkevidence import Snapshot
     from focusspider.strategies.linksharing import Elsewhere
 
@@ -49,8 +56,6 @@ logger = logging.getLogger(__name__)
 _FIRST_FIT = 5
 #: What a page brings in the mean, before that is known.
 _UNKNOWN_MEAN = 0.1
-#: What waits of which so many are looked at, to see whether its order has changed.
-_SAMPLE = 1_000
 
 
 class Auto(BaseStrategy):
@@ -96,7 +101,7 @@ class Auto(BaseStrategy):
         if not given.
     without : list of str
         Families of features to do without, of
-        :data:`~focusspider.strategies.linkfeatures.FAMILIES`.
+        :data:`~focusspider.strategies.linkfeatures.FAMILIES`, also in the prior.
     rerank_every, rerank_growth
         What waits is reordered after so many pages, and not before the crawl has grown by
         this share.
@@ -112,6 +117,7 @@ class Auto(BaseStrategy):
 
     needs: ClassVar[frozenset[str]] = frozenset({"terms", "context", "anchor", "graph"})
     learns_when_it_reranks: ClassVar[bool] = True
+    rerank_at_once: bool = False  # what was learnt is of no use, since pages were forgotten
 
     def __init__(
         self,
@@ -167,7 +173,8 @@ class Auto(BaseStrategy):
         self.budget = budget
         self.base_dir = base_dir
         self.models_dir = models_dir
-        self._trained = TrainedModels(models, base_dir=base_dir, models_dir=models_dir)
+        asked = [] if "models" in without else models
+        self._trained = TrainedModels(asked, base_dir=base_dir, models_dir=models_dir)
         self._start = HubSeeking()
         self._learner = LinkLearner(
             credit=credit,
@@ -189,14 +196,15 @@ class Auto(BaseStrategy):
         self._evidence = LinkEvidence(
             topic_terms(profile),
             max_links=self.max_links,
-            n_trained=len(self._trained.columns),
+            trained=self._trained.columns,
         )
         self._work = WorkBudget(self.budget)
         self._learnt: Learnt | None = None
         self._mean = 0.0  # what a page brought at the last rerank; 0 before the first
         self._found = 0
         self._warned_at = 100
-        self._probed = 0
+        self._probes = HostProbes(self.explore)
+        self.rerank_at_once = False
         self._course: list[tuple[float, ...]] = []
         self._sharing = LinkSharing()
         if self._trained.names:
@@ -207,12 +215,18 @@ class Auto(BaseStrategy):
         self._found += judgement.relevant
         self._sharing.verdicts.add(page, judgement)
         self._work.add_page(len(page.links))
+        forgotten = self._evidence.forgotten
         self._evidence.add_page(
             page,
             relevance=judgement.relevance,
             relevant=judgement.relevant,
             hub=self._start.hub_of(page),
         )
+        self.rerank_at_once |= self._evidence.forgotten > forgotten
+
+    def observe_nothing(self, page: Page) -> None:
+        """Learn that a link has led to nothing that could be read."""
+        self.observe(page, Judgement(0.0, False, "no page"))
 
     def score(self, page: Page, state: State | None) -> LinkScores:
         """Score each link of a page by what was learnt up to the last rerank."""
@@ -222,12 +236,14 @@ class Auto(BaseStrategy):
             self._evidence.tell(row, figures)
         learnt = self._learnt_since(self._evidence.forgotten)
         first, end = self._evidence.links_of(row) if row >= 0 else (0, 0)
-        # A page that was fetched before may have had other links.
-        if learnt is None or not page.links or end - first != len(page.links):
-            return self._by_prior(page, figures)._replace(state=inherited)
         seen = self._evidence.glance()
         links = np.arange(first, end)
-        each = Candidates(seen.link_node[links].astype(np.int64), links, np.arange(len(links)))
+        nodes = seen.link_node[links].astype(np.int64)
+        # A page that was fetched before may have had other links.
+        known = np.array_equal(seen.node_key[nodes], page.link_keys)
+        if learnt is None or not page.links or not known:
+            return self._by_prior(page, figures)._replace(state=inherited)
+        each = Candidates(nodes, links, np.arange(len(links)))
         log_odds, parts = self._learner.explained(seen, each, learnt)
         return LinkScores(priorities(log_odds), inherited, parts)
 
@@ -246,6 +262,7 @@ class Auto(BaseStrategy):
         """Return the work that learns anew, and orders what waits by it."""
         self._say_if_nothing_is_found()
         self._sharing.waiting = frontier.keys
+        self.rerank_at_once = False
         rows, links = self._evidence.n_rows, len(self._evidence)
         scored = min(links, 2 * len(frontier.keys))
         if rows < _FIRST_FIT or not self._work.affords(known=links, scored=scored, fitted=rows):
@@ -260,26 +277,30 @@ class Auto(BaseStrategy):
 
     def memory(self) -> Mapping[str, NDArray[Any]]:
         """Return what was seen, and of what was learnt that which cannot be computed anew."""
-        memory = {f"seen/{name}": array for name, array in self._evidence.memory().items()}
-        memory |= {f"names/{name}": a for name, a in self._evidence.names.memory().items()}
-        memory["counts"] = np.array([self._found, self._warned_at, self._probed])
+        memory = prefixed("seen", self._evidence.memory())
+        memory |= prefixed("names", self._evidence.names.memory())
+        memory |= prefixed("probes", self._probes.memory())
+        memory["counts"] = np.array([self._found, self._warned_at])
+        memory["features"] = np.array(self._signature)
         memory["work"] = np.array([self._work.earned, self._work.spent])
         memory["course"] = self._course_rows()
         memory["mean"] = np.array(self._mean)
         learnt = self._learnt_since(self._evidence.forgotten)
         if learnt is not None:
-            memory |= {f"learnt/{name}": array for name, array in learnt.memory().items()}
+            memory |= prefixed("learnt", learnt.memory())
         return memory
 
     def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
         """Take up what was seen and learnt."""
-        self._evidence.recall(_within(memory, "seen/"))
-        self._evidence.names.recall(_within(memory, "names/"))
-        self._found, self._warned_at, self._probed = memory["counts"].tolist()
-        self._work.earned, self._work.spent = memory["work"].tolist()
+        self._evidence.recall(part(memory, "seen"))
+        self._evidence.names.recall(part(memory, "names"))
+        self._found, self._warned_at = memory["counts"].tolist()
+        self._probes.recall(part(memory, "probes"))
+        self._work.recall(*memory["work"].tolist())
         self._course = [tuple(row) for row in memory["course"].tolist()]
         self._mean = float(memory["mean"])
-        if learnt := _within(memory, "learnt/"):
+        learnt = part(memory, "learnt")
+        if learnt and memory["features"] == self._signature:
             self._learnt = self._learner.recall(
                 learnt, self._evidence.snapshot(), self._evidence.forgotten
             )
@@ -299,6 +320,17 @@ class Auto(BaseStrategy):
             models=self._trained,
         )
 
+    def explain(self, key: int) -> dict[str, float] | None:
+        """Return what a waiting URL's value is made of now; None: nothing was learnt of it."""
+        learnt = self._learnt_since(self._evidence.forgotten)
+        node = self._evidence.node_of(key)
+        if learnt is None or node < 0:
+            return None
+        parts = self._learner.explained_node(self._evidence.glance(), node, learnt)
+        if parts is not None and self._probes.has_raised(key):
+            parts["probe"] = 1.0
+        return parts
+
     def contribution(self) -> ContributionWork:
         """Return the work that puts together what other workers are told of own pages."""
         learnt = self._learnt_since(self._evidence.forgotten)
@@ -307,6 +339,12 @@ class Auto(BaseStrategy):
     def join(self, worker: str, contribution: Contribution) -> None:
         """Take what another worker has told, for the next rerank."""
         self._sharing.join(worker, contribution)
+
+    @property
+    def _signature(self) -> int:
+        """A hash of what features there are: a model of others is of no use."""
+        families = [name for name in FAMILIES if name not in self.without]
+        return crc32("|".join([*families, *self._trained.columns]).encode())
 
     def _course_rows(self) -> NDArray[np.float64]:
         return np.array(self._course, dtype=np.float64).reshape(-1, len(COURSE))
@@ -342,59 +380,17 @@ class Auto(BaseStrategy):
         before = self._learnt_since(forgotten)
         learnt = self._learner.learn(seen, forgotten, before, elsewhere)
         if learnt is None:
-            return _nothing()
-        order = np.argsort(seen.node_key)
-        places = np.searchsorted(seen.node_key, frontier.keys, sorter=order)
-        nodes = order[np.minimum(places, seen.n_nodes - 1)]
-        known = np.flatnonzero(seen.node_key[nodes] == frontier.keys)
-        alike = 0.0
-        if before is not None and len(known) > _SAMPLE:
-            alike = self._likeness(seen, learnt, nodes[known], frontier.priorities[known])
+            return NO_RERANKING
+        order = NewOrder(self._learner, self._probes, seen, learnt, pages=seen.n_rows + forgotten)
+        alike = 0.0 if before is None else order.likeness(frontier)
         self._course.append(
             (seen.n_rows + forgotten, self._found, learnt.successes.mean, learnt.trust, alike)
         )
         if before is not None and alike and alike >= self.steady:
-            expected = np.zeros(seen.n_nodes)
-            expected[: len(before.expected)] = before.expected
-            self._learnt, self._mean = learnt._replace(expected=expected), learnt.successes.mean
-            return _nothing()
-        log_odds = self._learner.log_odds(seen, distinct(nodes[known]), learnt)
-        expected = np.where(np.isnan(log_odds), 0.0, sigmoid(np.nan_to_num(log_odds)))
-        self._learnt, self._mean = learnt._replace(expected=expected), learnt.successes.mean
-        self._probe(seen, forgotten, log_odds)
-        values = np.where(seen.node_key[nodes] == frontier.keys, log_odds[nodes], np.nan)
-        if elsewhere is not None:
-            values = elsewhere.raised(frontier.keys, values)
-        scored = np.flatnonzero(~np.isnan(values))
-        return Reranking(frontier.ids[scored], priorities(values[scored]))
-
-    def _likeness(
-        self,
-        seen: Snapshot,
-        learnt: Learnt,
-        nodes: NDArray[np.int64],
-        waiting: NDArray[np.int64],
-    ) -> float:
-        """Return NDCG of the order in which nodes wait, by their new values, of a part of them."""
-        part = nodes[sampled(waiting, _SAMPLE)]
-        log_odds = self._learner.log_odds(seen, distinct(part), learnt)[part]
-        return ndcg(sigmoid(log_odds[~np.isnan(log_odds)]))
-
-    def _probe(self, seen: Snapshot, forgotten: int, log_odds: NDArray[np.float64]) -> None:
-        """Raise the best links to hosts of which nothing was fetched above all others."""
-        left = allowed_probes(self.explore, seen.n_rows + forgotten) - self._probed
-        if left <= 0:
-            return
-        chosen = probes(seen, log_odds, left)
-        if len(chosen):
-            log_odds[chosen] = max(float(np.nanmax(log_odds)), 0.0) + 1.0
-            self._probed += len(chosen)
-
-
-def _within(memory: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): a for name, a in memory.items() if name.startswith(prefix)}
-
-
-def _nothing() -> Reranking:
-    none = np.zeros(0, dtype=np.int64)
-    return Reranking(none, none)
+            reranking, expected = NO_RERANKING, before.expected
+        else:
+            reranking, expected = order.reranking(frontier, elsewhere)
+        hoped = np.zeros(seen.n_nodes)
+        hoped[: len(expected)] = expected
+        self._learnt, self._mean = learnt._replace(expected=hoped), learnt.successes.mean
+        return reranking

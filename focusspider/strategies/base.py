@@ -121,13 +121,20 @@ class Strategy(Protocol):
         A strategy with the attribute ``holds`` may give links
         :data:`~focusspider.priority.HELD`: they wait, and are not fetched before a rerank
         raises them. It is asked as well whenever nothing else is to be fetched, answers at
-        once, and the crawl ends when its answer raises nothing.
+        once, and the crawl ends when its answer raises nothing. One whose attribute
+        ``rerank_at_once`` is true is asked after the next page, however few there were.
         """
         ...
 
 
 class Learner(Protocol):
-    """What a strategy has besides that learns during the crawl, and survives its process."""
+    """What a strategy has besides that learns during the crawl, and survives its process.
+
+    It may also have ``observe_nothing(page)``, which is called where a response was no page,
+    such as a file, with one that has its address alone, and ``explain(key)``, which returns
+    the parts of what is thought of a waiting URL, by name, when it is taken and its priority
+    is not that of its first score.
+    """
 
     def memory(self) -> Mapping[str, NDArray[Any]]:
         """Return what was learnt, as arrays; they are written with the crawl's checkpoints."""

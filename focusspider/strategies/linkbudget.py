@@ -43,6 +43,11 @@ class WorkBudget:
         """Earn what a page with so many links is worth."""
         self.earned += self._rate * (_PAGE + n_links * _PAGE_LINK)
 
+    def recall(self, earned: float, spent: float) -> None:
+        """Take up what an earlier process had; its share may have been another."""
+        self.spent = spent
+        self.earned = earned if math.isfinite(earned) else self.earned + spent
+
     def affords(self, *, known: int, scored: int, fitted: int) -> bool:
         """Return whether there is enough for a rerank, and spend it if so.
 

@@ -94,7 +94,15 @@ def distinct(values: NDArray[np.integer]) -> NDArray[np.int64]:
     return ascending[np.diff(ascending, prepend=ascending[:1] - 1) > 0]
 
 
-def folds_of(nodes: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the fold of each node, spread evenly over neighbours, (n,)."""
-    spread: NDArray[np.int64] = (nodes.astype(np.int64) * 2_654_435_761 >> 16) % FOLDS
+def folds_of(seen: Snapshot, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the fold of each node, spread evenly over neighbours, (n,).
+
+    URLs that have led to the same page are in one fold: what is left out for one of them must
+    not be told by another.
+    """
+    rows = seen.node_row[nodes]
+    reached = (
+        np.where(rows >= 0, seen.row_node[np.maximum(rows, 0)], nodes) if seen.n_rows else nodes
+    )
+    spread: NDArray[np.int64] = (reached.astype(np.int64) * 2_654_435_761 >> 16) % FOLDS
     return spread

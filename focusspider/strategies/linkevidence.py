@@ -26,36 +26,30 @@ import numpy as np
 from focusspider.growing import GrowingArray
 from focusspider.keytable import ABSENT, KeyTable, url_key
 from focusspider.strategies.linkforgetting import without_rows
+from focusspider.strategies.linkgroups import SAME_DIRECTORY, SAME_HOST, link_groups
 from focusspider.strategies.linknames import LinkNames
 from focusspider.strategies.pairfilter import PairFilter, mixed
 from focusspider.strategies.urlspelling import MAX_WORDS, URL_GROUPS, place_of, url_spelling
 from focusspider.text import Terms, cosine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from focusspider.page import Page
 
 __all__ = [
-    "FIRST_OF",
-    "SAME_DIRECTORY",
-    "SAME_HOST",
     "TRAINED",
+    "USUAL",
     "LinkEvidence",
     "Snapshot",
-    "link_groups",
 ]
 
-#: Bits of ``link_flags``: whether a link is the first from its group to its node, for the six
-#: groups of links, and whether it stays on its host, and in its directory.
-FIRST_OF = ("page", "path", "host path", "directory path", "anchor", "context")
-SAME_HOST, SAME_DIRECTORY = 64, 128
-
 #: What each trained model says of a link, in the columns of ``link_trained``: what it is worth,
-#: in (0, 1], and how many links a target is away.
+#: in (0, 1], and how many links a target is away; and both of a link that is nothing much.
 TRAINED = ("value", "distance")
+USUAL = (0.05, 2.5)
 
 #: name of the array → its type, and columns
 _LAYOUT: Mapping[str, tuple[type[np.generic], int]] = {
@@ -132,8 +126,9 @@ class LinkEvidence:
         What texts and pages are compared with.
     max_links
         Most links that are kept, and most pages; after forgetting three quarters of them.
-    n_trained
-        Figures of each link that come from elsewhere (:meth:`tell`).
+    trained
+        Names of the figures of each link that come from elsewhere (:meth:`tell`): those of
+        :data:`TRAINED` for each model.
 
     Attributes
     ----------
@@ -143,12 +138,13 @@ class LinkEvidence:
         What the hashes of words, hosts, directories and tag paths stand for.
     """
 
-    def __init__(self, keywords: Terms, *, max_links: int, n_trained: int = 0) -> None:
+    def __init__(self, keywords: Terms, *, max_links: int, trained: Sequence[str] = ()) -> None:
         self._keywords = keywords
         self._max_links = max_links
+        self._trained = np.array([crc32(name.encode()) for name in trained], dtype=np.uint32)
         self._layout: dict[str, tuple[type[np.generic], int]] = {
             **_LAYOUT,
-            "link_trained": (np.float16, n_trained),
+            "link_trained": (np.float16, len(trained)),
         }
         self.forgotten = 0
         self.names = LinkNames()
@@ -164,9 +160,13 @@ class LinkEvidence:
         """Number of fetched pages that are known."""
         return len(self._arrays["row_node"])
 
+    def node_of(self, key: int) -> int:
+        """Return the node of a URL, or -1."""
+        return self._nodes.get(key)
+
     def row_of(self, key: int) -> int:
         """Return the row of a page, or -1."""
-        node = self._nodes.get(key)
+        node = self.node_of(key)
         return ABSENT if node == ABSENT else int(self._node_row.values[node])
 
     def links_of(self, row: int) -> tuple[int, int]:
@@ -322,8 +322,11 @@ class LinkEvidence:
             views[name] = view.reshape(-1, columns) if columns > 1 else view
         return views
 
-    def _begin(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Make the tables, and what finds things in them, of arrays."""
+    def _begin(self, arrays: Mapping[str, NDArray[Any]], *, first_anew: bool = False) -> None:
+        """Make the tables, and what finds things in them, of arrays.
+
+        ``first_anew``: which link is the first of its group is looked for among these.
+        """
         self._arrays = {name: GrowingArray.of(arrays[name].reshape(-1)) for name in self._layout}
         self._nodes, self._texts = KeyTable(), KeyTable()
         for table, keys in ((self._nodes, arrays["node_key"]), (self._texts, arrays["text_key"])):
@@ -338,17 +341,39 @@ class LinkEvidence:
             arrays["row_host"][rows],
             arrays["row_directory"][rows],
         )
+        flags = self._arrays["link_flags"].values[: len(rows)]
+        if first_anew:
+            flags &= SAME_HOST | SAME_DIRECTORY
         for bit, group in enumerate(groups):
-            self._seen.add(mixed(group, arrays["link_node"], bit))
+            pairs = mixed(group, arrays["link_node"], bit)
+            if first_anew:
+                flags |= self._seen.first(pairs).astype(np.uint8) << bit
+            else:
+                self._seen.add(pairs)
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """Return the tables as arrays."""
         forgotten = np.array(self.forgotten)
-        return {**self._views(), "node_row": self._node_row.view(), "forgotten": forgotten}
+        return {
+            **self._views(),
+            "node_row": self._node_row.view(),
+            "forgotten": forgotten,
+            "trained": self._trained,
+        }
 
     def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the tables of :meth:`memory`."""
-        self._begin(memory)
+        """Take up the tables of :meth:`memory`.
+
+        Other models may be asked now: what one says that was not asked is that a link is
+        nothing much.
+        """
+        n, asked = len(memory["link_node"]), memory["trained"]
+        told = memory["link_trained"].reshape(n, len(asked))
+        figures = np.tile(np.array(USUAL, np.float16), (n, len(self._trained) // len(USUAL)))
+        for column, name in enumerate(self._trained):
+            for before in np.flatnonzero(asked == name):
+                figures[:, column] = told[:, before]
+        self._begin({**memory, "link_trained": figures})
         self._node_row = GrowingArray.of(memory["node_row"])
         self.forgotten = int(memory["forgotten"])
 
@@ -359,29 +384,6 @@ class LinkEvidence:
         of_links = int(np.searchsorted(now["row_end"], len(self) - kept_most)) + 1
         rows = max(of_links, self.n_rows - kept_most)
         kept, node_row = without_rows(now, self._node_row.view(), rows)
-        self._begin(kept)
+        self._begin(kept, first_anew=True)
         self._node_row = GrowingArray.of(node_row)
         self.forgotten += rows
-
-
-def link_groups(
-    rows: NDArray[np.int32],
-    paths: NDArray[np.uint32],
-    anchors: NDArray[np.int32],
-    contexts: NDArray[np.int32],
-    hosts: NDArray[np.uint32],
-    directories: NDArray[np.uint32],
-) -> tuple[NDArray[Any], ...]:
-    """Return the groups of links, in the order of :data:`FIRST_OF`, each (n_links,).
-
-    They are the number of the page, hashes of page, host and directory with the tag path,
-    and the numbers of anchor and context.
-    """
-    return (
-        rows,
-        mixed(rows, paths, 0),
-        mixed(hosts, paths, 1),
-        mixed(directories, paths, 2),
-        anchors,
-        contexts,
-    )

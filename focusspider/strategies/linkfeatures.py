@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from focusspider.strategies.linkcandidates import Candidates, largest_of
-from focusspider.strategies.linkevidence import FIRST_OF, SAME_DIRECTORY, SAME_HOST
+from focusspider.strategies.linkgroups import FIRST_OF, SAME_DIRECTORY, SAME_HOST
 from focusspider.strategies.linksuccesses import WORDS, Successes, groups_of
 from focusspider.strategies.urlspelling import URL_GROUPS
 

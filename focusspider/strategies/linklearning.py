@@ -31,6 +31,7 @@ from focusspider.strategies.linkevidence import TRAINED
 from focusspider.strategies.linkfeatures import features, prior_scores
 from focusspider.strategies.linksharing import Elsewhere, Examples
 from focusspider.strategies.linksuccesses import Successes
+from focusspider.strategies.memoryparts import part, prefixed
 from focusspider.strategies.pairfilter import mixed
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Learnt(NamedTuple):
         values = self.successes.values
         weights = {} if self.model is None else self.model.arrays()
         return {
-            **{f"model/{name}": array for name, array in weights.items()},
+            **prefixed("model", weights),
             **{name: np.asarray(value) for name, value in values._asdict().items()},
             "fitted": np.array(self.fitted),
             "trust": np.array(self.trust),
@@ -170,10 +171,7 @@ class LinkLearner:
 
     def recall(self, memory: Mapping[str, NDArray[Any]], seen: Snapshot, forgotten: int) -> Learnt:
         """Take up what was learnt, from :meth:`Learnt.memory`; ``seen`` may know more pages."""
-        prefix = "model/"
-        weights = {
-            name.removeprefix(prefix): a for name, a in memory.items() if name.startswith(prefix)
-        }
+        weights = part(memory, "model")
         model = LinkValue(l2=self.l2).recall(weights) if weights else None
         values = PageValues(
             memory["found"],
@@ -222,9 +220,9 @@ class LinkLearner:
         NaN of nodes to which no link is known, too.
         """
         log_odds = np.full(seen.n_nodes, np.nan)
-        for part in _chunks(candidates(seen, nodes, np.arange(len(seen.link_node)))):
-            found = features(seen, part, learnt.successes, without=self.without)
-            log_odds[part.nodes] = self.blend(seen, part, learnt, found)
+        for some in _chunks(candidates(seen, nodes, np.arange(len(seen.link_node)))):
+            found = features(seen, some, learnt.successes, without=self.without)
+            log_odds[some.nodes] = self.blend(seen, some, learnt, found)
         return log_odds
 
     def explained(
@@ -232,13 +230,25 @@ class LinkLearner:
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
         """Return the log odds of candidates, (n,), and what they are made of, by name."""
         found = features(seen, of, learnt.successes, without=self.without)
-        parts = {} if learnt.model is None else _by_family(learnt.model, found)
+        parts = {}
+        if learnt.model is not None:
+            parts["intercept"] = np.full(len(of.nodes), learnt.model.intercept_)
+            parts |= _by_family(learnt.model, found)
         parts["record"] = _of_record(found)
         if seen.link_trained.shape[1]:
             parts["trained"] = of_models(seen.link_trained[of.links], of)
         parts["prior"] = prior_scores(seen, of, alpha=self.alpha)
         parts["trust"] = np.full(len(of.nodes), learnt.trust)
         return self.blend(seen, of, learnt, found), parts
+
+    def explained_node(self, seen: Snapshot, node: int, learnt: Learnt) -> dict[str, float] | None:
+        """Return what the log odds of a node are made of; None of one that no link leads to."""
+        links = np.flatnonzero(seen.link_node == node)
+        if not len(links):
+            return None
+        one = candidates(seen, np.array([node]), links)
+        _, parts = self.explained(seen, one, learnt)
+        return {name: float(values[0]) for name, values in parts.items()}
 
     def blend(
         self, seen: Snapshot, of: Candidates, learnt: Learnt, found: Features
@@ -274,7 +284,7 @@ class LinkLearner:
         nodes = distinct(seen.link_node[led])
         if not len(nodes):
             return None
-        examples = candidates(seen, nodes, led, folds_of(nodes))
+        examples = candidates(seen, nodes, led, folds_of(seen, nodes))
         found = features(seen, examples, successes, without=self.without)
         brought = outcomes[seen.node_row[nodes]]
         if not own:

@@ -17,7 +17,8 @@ from zlib import crc32
 import numpy as np
 
 from focusspider.models.archive import check_shapes
-from focusspider.strategies.linkevidence import FIRST_OF, Snapshot
+from focusspider.strategies.linkevidence import Snapshot
+from focusspider.strategies.linkgroups import FIRST_OF
 from focusspider.strategies.linksuccesses import WORDS, groups_of, word_trials
 from focusspider.strategies.offers import MOST_OFFERS, OFFERS, best_offers, offers
 from focusspider.strategies.urlspelling import URL_GROUPS

@@ -8,7 +8,7 @@ import numpy as np
 
 from focusspider.models.link_value import SuccessTable
 from focusspider.strategies.linkcandidates import Candidates, candidates, distinct, folds_of
-from focusspider.strategies.linkevidence import FIRST_OF, link_groups
+from focusspider.strategies.linkgroups import FIRST_OF, link_groups
 from focusspider.strategies.urlspelling import URL_GROUPS
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Successes:
         rows = seen.node_row[seen.link_node]  # (n_links,)
         fetched = np.flatnonzero(rows >= 0)
         of_link = outcomes[rows[fetched]]
-        folds = folds_of(seen.link_node[fetched]) if folded else None
+        folds = folds_of(seen, seen.link_node[fetched]) if folded else None
         flags = seen.link_flags[fetched]
         self.links = []
         numbered = {
@@ -85,7 +85,7 @@ class Successes:
                 )
             )
         urls = seen.node_groups[seen.row_node[:own]]  # (n_rows, n_groups)
-        of_row = folds_of(seen.row_node[:own]) if folded else None
+        of_row = folds_of(seen, seen.row_node[:own]) if folded else None
         self.urls = [
             SuccessTable(
                 urls[:, column],
@@ -183,4 +183,4 @@ def word_trials(
     fetched = np.flatnonzero(seen.node_row[seen.link_node] >= 0)
     nodes = distinct(np.concatenate([seen.link_node[fetched], seen.row_node]))
     owners, words = dict(WORDS)[kind](seen, candidates(seen, nodes, fetched))
-    return words, outcomes[seen.node_row[nodes]][owners], folds_of(nodes)[owners]
+    return words, outcomes[seen.node_row[nodes]][owners], folds_of(seen, nodes)[owners]

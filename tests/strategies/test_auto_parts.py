@@ -14,7 +14,7 @@ from focusspider.models.modelfile import read_model, write_model
 from focusspider.relevance.base import Judgement
 from focusspider.strategies import build_strategy
 from focusspider.strategies.auto import Auto
-from focusspider.strategies.hostprobes import allowed_probes, probes
+from focusspider.strategies.hostprobes import HostProbes, allowed_probes
 from focusspider.strategies.linkbudget import WorkBudget
 from focusspider.strategies.linkevidence import LinkEvidence
 from focusspider.strategies.linknames import LinkNames
@@ -70,10 +70,32 @@ def test_probes_are_the_best_links_to_hosts_that_are_not_known() -> None:
     evidence.add_page(page("", "http://d.example/"), relevance=0.0, relevant=False, hub=0.0)
     seen = evidence.snapshot()
     log_odds = np.array([np.nan, 5.0, -2.0, -1.0, 0.0, np.nan])  # of /, urls
-    assert probes(seen, log_odds, 9).tolist() == [4, 3]
-    assert probes(seen, log_odds, 1).tolist() == [4]
+
+    def raised(probes: HostProbes, pages: int = 100) -> list[int]:
+        return np.flatnonzero(probes.raised(seen, log_odds, pages) > 5).tolist()
+
+    assert raised(HostProbes(1.0)) == [3, 4]
+    one = HostProbes(0.01)
+    assert raised(one) == [4]  # the best
+    assert raised(one) == [4]  # it still waits: its host is slow, or busy
+    assert raised(HostProbes(0.0)) == []
     assert allowed_probes(0.0, 1000) == 0
     assert allowed_probes(1.0, 400) == 400
+
+
+def test_a_host_that_does_not_answer_is_not_asked_again() -> None:
+    evidence = LinkEvidence(Terms(), max_links=1000)
+    links = "".join(f"<a href='http://b.example/{i}'>a</a>" for i in range(9))
+    evidence.add_page(page(links, f"{SITE}/"), relevance=0.0, relevant=False, hub=0.0)
+    seen, probes = evidence.snapshot(), HostProbes(1.0)
+    log_odds = np.array([np.nan, *[-5.0] * 9])  # of /, urls
+    assert np.flatnonzero(probes.raised(seen, log_odds, 100) > 0).tolist() == [1]
+    log_odds[1] = np.nan  # it was fetched, and brought no page
+    assert np.nanmax(probes.raised(seen, log_odds, 100)) == -5
+    later = HostProbes(1.0)
+    later.recall(probes.memory())
+    assert np.nanmax(later.raised(seen, log_odds, 100)) == -5
+    assert len(later) == 1
 
 
 def test_a_new_host_is_looked_at_before_its_turn() -> None:

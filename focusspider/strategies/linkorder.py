@@ -1,0 +1,90 @@
+"""The order of what waits, by what was learnt: whether it is another one, and the new one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from focusspider.models.link_value import sigmoid
+from focusspider.strategies.base import Reranking
+from focusspider.strategies.linkcandidates import distinct
+from focusspider.strategies.linklearning import priorities
+from focusspider.strategies.orderchange import ndcg, sampled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from focusspider.frontier import FrontierView
+    from focusspider.strategies.hostprobes import HostProbes
+    from focusspider.strategies.linkevidence import Snapshot
+    from focusspider.strategies.linklearning import Learnt, LinkLearner
+    from focusspider.strategies.linksharing import Elsewhere
+
+__all__ = ["NO_RERANKING", "NewOrder"]
+
+#: What waits of which so many are looked at, to see whether its order has changed.
+_SAMPLE = 1_000
+
+NO_RERANKING = Reranking(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+class NewOrder:
+    """The order that was learnt, of what waits.
+
+    Parameters
+    ----------
+    probes
+        Links that come before all others.
+    pages
+        Number of pages so far, forgotten ones included.
+    """
+
+    def __init__(
+        self,
+        learner: LinkLearner,
+        probes: HostProbes,
+        seen: Snapshot,
+        learnt: Learnt,
+        *,
+        pages: int,
+    ) -> None:
+        self._learner = learner
+        self._probes = probes
+        self._seen = seen
+        self._learnt = learnt
+        self._pages = pages
+        self._by_key = np.argsort(seen.node_key)
+
+    def likeness(self, frontier: FrontierView) -> float:
+        """Return NDCG of the order in which links wait, by their new values, of a part of them.
+
+        0 where so few wait that it is as well to reorder them.
+        """
+        nodes, known = self._nodes(frontier)
+        if known.sum() <= _SAMPLE:
+            return 0.0
+        part = nodes[known][sampled(frontier.priorities[known], _SAMPLE)]
+        log_odds = self._learner.log_odds(self._seen, distinct(part), self._learnt)[part]
+        return ndcg(sigmoid(log_odds[~np.isnan(log_odds)]))
+
+    def reranking(
+        self, frontier: FrontierView, elsewhere: Elsewhere | None
+    ) -> tuple[Reranking, NDArray[np.float64]]:
+        """Return new priorities of what waits, and what it is thought to bring, (n_nodes,)."""
+        nodes, known = self._nodes(frontier)
+        log_odds = self._learner.log_odds(self._seen, distinct(nodes[known]), self._learnt)
+        expected = np.where(np.isnan(log_odds), 0.0, sigmoid(np.nan_to_num(log_odds)))
+        raised = self._probes.raised(self._seen, log_odds, self._pages)
+        values = np.where(known, raised[nodes], np.nan)
+        if elsewhere is not None:
+            values = elsewhere.raised(frontier.keys, values)
+        scored = np.flatnonzero(~np.isnan(values))
+        return Reranking(frontier.ids[scored], priorities(values[scored])), expected
+
+    def _nodes(self, frontier: FrontierView) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the node of each that waits, and whether there is one."""
+        keys = self._seen.node_key
+        places = np.searchsorted(keys, frontier.keys, sorter=self._by_key)
+        nodes = self._by_key[np.minimum(places, self._seen.n_nodes - 1)]
+        return nodes, keys[nodes] == frontier.keys
