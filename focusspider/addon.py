@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
+from w3lib.url import file_uri_to_path
 
 from focusspider import onemessage
 from focusspider.checkpoint import Saved
@@ -102,7 +104,7 @@ class FocusAddon:
                     "False; leave one of them out"
                 )
             settings.setdefault_in_component_priority_dict("EXTENSIONS", MetricsPort, 0)
-        _check_feeds(settings)
+        _check_feeds(settings, spider)
         if not scoring:
             _check_needless(spider)
             add_rendering(settings, config, None)
@@ -136,9 +138,9 @@ class FocusAddon:
             load_arrow()
         if config.export_warc:
             load_warcio()
-        frontier = fleet = None
+        frontier = join = None
         if config.frontier:
-            fleet = Fleet.join(config, settings, spider=spider.name, topic=topic, job=job)
+            join = partial(Fleet.join, config, settings, spider=spider.name, topic=topic, job=job)
         elif settings["JOBDIR"] and settings["SCHEDULER"] == _SCHEDULER:
             frontier = open_job(settings["JOBDIR"], config, spider=spider.name)
         saved = Saved.of(frontier, topic) if frontier else None
@@ -150,7 +152,7 @@ class FocusAddon:
             saved=saved.session if saved else None,
             memory=saved.memory if saved else None,
             job=frontier,
-            fleet=fleet,
+            join=join,
         )
         if config.replay and config.replay_missing == "refuse":
             self.session.stored = Holdings(self._archive)
@@ -177,18 +179,28 @@ def _is_off(settings: BaseSettings, name: str, component: type) -> bool:
     )
 
 
-def _check_feeds(settings: BaseSettings) -> None:
+def _check_feeds(settings: BaseSettings, spider: Spider) -> None:
     """Stop before the first request where a feed is Parquet and can't be written."""
     for path, options in settings.getdict("FEEDS").items():
         if options.get("format") != "parquet":
             continue
         load_arrow()
-        file = Path(str(path))
+        file = _feed_file(str(path), spider)
         if not options.get("overwrite") and file.is_file() and file.stat().st_size:
             raise SettingError(
                 f"FEEDS: {path} is there already, and a Parquet file can't be appended to; "
                 'give the feed "overwrite": True (-O), or another path'
             )
+
+
+def _feed_file(path: str, spider: Spider) -> Path:
+    """Return the file that a feed will be written to, if it is one, as Scrapy finds its name."""
+    given = {name: getattr(spider, name) for name in dir(spider)} if "%(" in path else {}
+    try:
+        named = path % given if given else path
+    except (KeyError, ValueError):  # the time is in it, so it is a new file, or it is no name
+        named = path
+    return Path(file_uri_to_path(named) if named.startswith("file://") else named)
 
 
 def _check_needless(spider: Spider) -> None:

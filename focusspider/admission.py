@@ -36,6 +36,7 @@ class Admission:
     def refuses(self, request: Request) -> str | None:
         """Return why a request is outside the crawl; ``dont_filter`` is as Scrapy has it."""
         if request.dont_filter:
+            self._scope.takes(host_of(request.url))
             return None
         if self._session is not None and "redirect_urls" in request.meta:
             try:  # Scrapy's checks of URLs are those of links

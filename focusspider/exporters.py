@@ -10,11 +10,12 @@ from contextlib import suppress
 from datetime import UTC, date, datetime
 from io import BytesIO
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.exporters import BaseItemExporter
+from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
 import focusspider
@@ -159,7 +160,13 @@ def load_arrow() -> Any:
 
 
 def _written(file: BinaryIO) -> bool:
-    """Return whether a feed's file has content, as one that is appended to."""
+    """Return whether a feed's file has content, as one that is appended to.
+
+    What Scrapy's post-processing has written before the first byte, such as the header of gzip,
+    is none.
+    """
+    if isinstance(cast("Any", file), PostProcessingManager):
+        return False
     try:
         return file.tell() > 0
     except (OSError, AttributeError):

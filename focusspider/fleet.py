@@ -13,7 +13,6 @@ its own, which is what the folder of a run is elsewhere; see :mod:`focusspider.r
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -51,8 +50,6 @@ logger = logging.getLogger(__name__)
 _WORKER_BITS = 20
 #: Seconds that Redis, which may be starting too, is waited for before a crawl begins.
 _START_S = 30
-#: What two starts of one crawl may differ in: where it begins and where it ends.
-_MAY_DIFFER = ("name", "source", "seeds", "limits", "sites", "strategy")
 
 
 class Fleet:
@@ -223,11 +220,8 @@ def _identity(topic: Topic | None, config: FocusConfig) -> dict[str, str]:
     """Return what makes a crawl the same crawl."""
     if topic is None:
         return {"topic": ""}
-    table = {name: part for name, part in topic.to_dict().items() if name not in _MAY_DIFFER}
-    text = json.dumps(table, sort_keys=True, default=str).encode()
-    digest = hashlib.blake2b(text, digest_size=6).hexdigest()
     strategy = topic.strategy or config.strategy or DEFAULT_STRATEGY
-    return {"topic": f"{topic.name} ({digest})", "strategy": strategy}
+    return {"topic": topic.identity(), "strategy": strategy}
 
 
 def _process() -> dict[str, Any]:

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import ItemAdapter
 from scrapy import Field, Item
 
+from focusspider.priority import to_score
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PageItem", "fill"]
+    from scrapy.http import Response
+
+    from focusspider.session import Session, Visit
+
+__all__ = ["PageItem", "fill", "item_fields"]
 
 
 class PageItem(Item):
@@ -46,6 +52,34 @@ class PageItem(Item):
     body = Field()
     #: the parts of the score (FOCUS_EXPLAIN)
     explain = Field()
+
+
+def item_fields(session: Session, visit: Visit, response: Response) -> dict[str, Any]:
+    """Return the values of the fields of a visited page."""
+    priority = visit.link.get("priority")
+    fields = {
+        "url": visit.url,
+        "title": visit.page.title if visit.page else None,
+        "relevance": round(visit.judgement.relevance, 6),
+        "relevant": visit.judgement.relevant,
+        "why": visit.judgement.why,
+        "depth": visit.depth,
+        "path": session.record.path(visit.parent),
+        "anchor": visit.link.get("anchor"),
+        "score": None if priority is None else round(to_score(priority), 6),
+        "strategy": session.strategy_name,
+        "n": visit.n,
+        "time": visit.time,
+        "status": response.status,
+        "size": len(response.body),
+        "language": visit.page.language if visit.page else None,
+        "duplicate_of": visit.duplicate_of,
+    }
+    if session.config.export_body:
+        fields["body"] = getattr(response, "text", None)
+    if session.config.explain:
+        fields["explain"] = visit.link.get("explain")
+    return fields
 
 
 def fill(item: Any, values: Mapping[str, Any]) -> None:

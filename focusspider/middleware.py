@@ -12,7 +12,7 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest, NotCo
 from focusspider import stats
 from focusspider.engine import stop, turn, wake
 from focusspider.errors import FocusError
-from focusspider.items import fill
+from focusspider.items import fill, item_fields
 from focusspider.page import Link
 from focusspider.payload import link_request
 from focusspider.priority import around_scores, to_level
@@ -172,7 +172,7 @@ class FocusMiddleware:
         return () if isinstance(exception, _OverLimitError) else None
 
     def _fill(self, item: Any, visit: Visit, response: Response) -> None:
-        known = self._session.item_fields(visit, response)
+        known = item_fields(self._session, visit, response)
         fill(item, {name: known[name] for name in self._item_fields if name in known})
 
     def _push(self, links: Sequence[Link], scorer: PageScorer) -> list[Request]:

@@ -32,12 +32,18 @@ class ItemJournal:
     format works, and after a crash an item may be in them twice.
     """
 
-    def __init__(self, folder: RunFolder, stats_collector: StatsCollector) -> None:
+    def __init__(
+        self, session: Session, folder: RunFolder, stats_collector: StatsCollector
+    ) -> None:
+        self._session = session
         self._folder = folder
         self._stats = stats_collector
         self._line = BytesIO()
         self._exporter = JsonLinesItemExporter(
             self._line, encoding="utf-8", sort_keys=False, ensure_ascii=False
+        )
+        self._escaping = JsonLinesItemExporter(
+            self._line, encoding="utf-8", sort_keys=False, ensure_ascii=True
         )
 
     @classmethod
@@ -47,7 +53,7 @@ class ItemJournal:
         if session is None or session.folder is None:
             raise NotConfigured
         assert crawler.stats is not None
-        journal = cls(session.folder, crawler.stats)
+        journal = cls(session, session.folder, crawler.stats)
         crawler.signals.connect(journal.write, signals.item_scraped)
         return journal
 
@@ -55,8 +61,11 @@ class ItemJournal:
         """Write an item; one that does not come from a response is kept at once."""
         self._line.seek(0)
         self._line.truncate()
-        self._exporter.export_item(item)
+        try:
+            self._exporter.export_item(item)
+        except UnicodeEncodeError:  # half a surrogate pair, of which UTF-8 has none
+            self._escaping.export_item(item)
         line = self._line.getvalue().decode().rstrip("\n")
-        owner = response.request if isinstance(response, Response) else None
+        owner = self._session.owner(response) if isinstance(response, Response) else None
         self._folder.add_item(line, owner)
         self._stats.inc_value(stats.ITEM_EXPORTED)

@@ -56,7 +56,7 @@ class CrawlRecord:
         self._open: dict[Hashable, int] = {}
 
     def add(
-        self, url: str, parent: int, content: bytes, *, owner: Hashable
+        self, url: str, parent: int, content: bytes, *, owner: Hashable | None
     ) -> tuple[int, str, int]:
         """Give a page its number; return it, the digest, and the first page with that digest.
 
@@ -67,7 +67,8 @@ class CrawlRecord:
         digest = hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
         first = self._first_with.setdefault(digest, n)
         self._pages[n] = _Page(url, parent)
-        self._open[owner] = n
+        if owner is not None:
+            self._open[owner] = n
         self.fetched += 1
         return n, digest.hex(), first
 

@@ -182,7 +182,7 @@ class RunFolder:
             path = self.path / f"{stem}-{attempt}{suffix}"
         return path
 
-    def log(self, line: Mapping[str, Any], owner: Hashable) -> None:
+    def log(self, line: Mapping[str, Any], owner: Hashable | None) -> None:
         """Append one fetched page to ``crawl.jsonl``; the owner is settled later."""
         with self._guard():
             self._journals["crawl.jsonl"].append(json.dumps(line, ensure_ascii=False), owner)
@@ -194,7 +194,7 @@ class RunFolder:
             journal.append(line, owner)
             journal.flush()
 
-    def add_facts(self, lines: Iterable[Mapping[str, Any]], owner: Hashable) -> None:
+    def add_facts(self, lines: Iterable[Mapping[str, Any]], owner: Hashable | None) -> None:
         """Append facts to ``facts.jsonl``; the owner is settled later."""
         with self._guard():
             for line in lines:

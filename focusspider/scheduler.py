@@ -169,6 +169,8 @@ class FocusScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         """Listen to what the downloader and the engine say of our requests."""
         self._spider = spider
+        if self.session is not None:
+            self.session.settles = True
         if self._fleet is not None:
             self._writer = RequestWriter(spider, self._stats, parent=self._fleet.outward)
             self.pump = Pump.of(self._fleet, self._crawler, self)

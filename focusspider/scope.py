@@ -50,7 +50,9 @@ class Scope:
         self._max_hosts = limits.hosts if limits and counts_hosts else None
         self._max_pages_per_host = limits.pages_per_host if limits else None
         self._max_segment_repeats = max_segment_repeats
-        self._domains = tuple(domain.lower().lstrip(".") for domain in allowed_domains)
+        self._domains = tuple(
+            domain.lower().lstrip(".") for domain in allowed_domains if domain is not None
+        )
         self._domain_allows: dict[str, bool] = {}
         self._hosts: set[str] = set()
         self._pages: dict[str, int] = {}
@@ -82,6 +84,11 @@ class Scope:
         if self.host_full(host):
             return "host_full"
         return None
+
+    def takes(self, host: str) -> None:
+        """Count the host of what belongs to the crawl whatever its limits, such as its start."""
+        if self._max_hosts is not None:
+            self._hosts.add(host)
 
     def host_full(self, host: str) -> bool:
         """Return whether this host has brought as many pages as it may."""

@@ -15,7 +15,6 @@ from focusspider.errors import NotAPageError, SettingError
 from focusspider.facts import facts_of
 from focusspider.failures import Failures
 from focusspider.parsing import blank_page, parser_of
-from focusspider.priority import to_score
 from focusspider.profile import TopicProfile
 from focusspider.record import CrawlRecord, content_of
 from focusspider.relevance import topic_relevance
@@ -28,7 +27,7 @@ from focusspider.strategies import build_strategy
 from focusspider.targets import Targets
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     from numpy.typing import NDArray
     from scrapy import Request
@@ -106,8 +105,8 @@ class Session:
         what its strategy had learnt
     job
         the frontier of a job directory, which keeps where the run's folder is
-    fleet
-        this worker among those that crawl together, if they do
+    join
+        makes this worker one of those that crawl together, if they do, when all else is checked
     """
 
     def __init__(
@@ -120,7 +119,7 @@ class Session:
         saved: Mapping[str, Any] | None = None,
         memory: Mapping[str, NDArray[Any]] | None = None,
         job: SqliteFrontier | None = None,
-        fleet: Fleet | None = None,
+        join: Callable[[], Fleet] | None = None,
     ) -> None:
         self.topic = topic
         self.config = config
@@ -152,7 +151,8 @@ class Session:
             self.profile.add_target(self.parser.parse_html(path.read_bytes(), url))
         self.failures = Failures()
         self.targets = Targets(self.profile, self.parser)
-        self.begun = False
+        self.begun = self._said = False
+        self.settles = False  # whether somebody will say when a page is settled
         self._memory = memory
         if not topic.target_urls:
             self.begin()
@@ -161,7 +161,7 @@ class Session:
         self._counted: Mapping[str, Any] = {}  # before an interruption
         self.started = datetime.now(UTC)
         self.job = job
-        self.fleet = fleet
+        self.fleet = fleet = join() if join is not None else None
         self.elsewhere = 0  # pages that others have had: earlier processes, other workers
         self.stored: Container[str] | None = None  # all that may be asked for; None: the web
         self.folder: RunFolder | None = None
@@ -253,7 +253,8 @@ class Session:
             judgement = Judgement(0.0, False, f"no page: {error}")
         parent = int(link.get("parent", 0))
         content = content_of(page, response.body)
-        n, digest, first = self.record.add(response.url, parent, content, owner=response.request)
+        owner = self.owner(response)
+        n, digest, first = self.record.add(response.url, parent, content, owner=owner)
         self.record.judged(judgement.relevant)
         self.stats.inc_value(stats.PAGE_FETCHED)
         if judgement.failed:
@@ -278,9 +279,13 @@ class Session:
             observe_nothing(blank_page(self.parser, response))
         if self.folder is not None:
             line = self._line(visit, response.status, digest)
-            self.folder.log(line, owner=response.request)
-            self.folder.add_facts(facts_of(self.relevance, visit), response.request)
+            self.folder.log(line, owner=owner)
+            self.folder.add_facts(facts_of(self.relevance, visit), owner)
         return visit
+
+    def owner(self, response: Response) -> Request | None:
+        """Return who is settled later, and what is kept of a page with it; None: it is now."""
+        return response.request if self.settles else None
 
     def settled(self, request: Request) -> None:
         """Keep what a request has brought: it will not be fetched again."""
@@ -313,33 +318,6 @@ class Session:
         state = visit.link.get("state")
         return self.strategy.score(visit.page, tuple(state) if state is not None else None)
 
-    def item_fields(self, visit: Visit, response: Response) -> dict[str, Any]:
-        """Return the fields of the item of a visited page."""
-        priority = visit.link.get("priority")
-        fields = {
-            "url": visit.url,
-            "title": visit.page.title if visit.page else None,
-            "relevance": round(visit.judgement.relevance, 6),
-            "relevant": visit.judgement.relevant,
-            "why": visit.judgement.why,
-            "depth": visit.depth,
-            "path": self.record.path(visit.parent),
-            "anchor": visit.link.get("anchor"),
-            "score": None if priority is None else round(to_score(priority), 6),
-            "strategy": self.strategy_name,
-            "n": visit.n,
-            "time": visit.time,
-            "status": response.status,
-            "size": len(response.body),
-            "language": visit.page.language if visit.page else None,
-            "duplicate_of": visit.duplicate_of,
-        }
-        if self.config.export_body:
-            fields["body"] = getattr(response, "text", None)
-        if self.config.explain:
-            fields["explain"] = visit.link.get("explain")
-        return fields
-
     def stop_reason(self) -> str | None:
         """Return why an idle crawl stops, where that is not an empty frontier."""
         if self.remaining == 0:
@@ -352,7 +330,9 @@ class Session:
             or counts.get("item_scraped_count")
             or "spider_exceptions/count" in counts
         ):
-            logger.error("No page could be fetched: %s", self.failures.in_words(counts))
+            if not self._said:  # a spider may be idle again and again, and wait for work
+                logger.error("No page could be fetched: %s", self.failures.in_words(counts))
+            self._said = True
             return "no_page"
         return None
 
@@ -360,6 +340,7 @@ class Session:
         """Return what a checkpoint keeps of the crawl, JSON-safe."""
         return {
             "topic": self.topic.name,
+            "identity": self.topic.identity(),
             "strategy": self.strategy_name,
             "folder": None if self.folder is None else str(self.folder.path.absolute()),
             "marks": None if self.folder is None else self.folder.marks(),
@@ -370,10 +351,14 @@ class Session:
 
     def _restore(self, saved: Mapping[str, Any]) -> None:
         """Go on with an interrupted crawl, in its folder."""
-        for key, now in (("topic", self.topic.name), ("strategy", self.strategy_name)):
-            if saved[key] != now:
+        for key, what, now in (
+            ("topic", "topic", self.topic.name),
+            ("identity", "topic", self.topic.identity()),
+            ("strategy", "strategy", self.strategy_name),
+        ):
+            if saved.get(key, now) != now:
                 raise SettingError(
-                    f"JOBDIR={self.settings['JOBDIR']!r} holds a crawl with the {key} "
+                    f"JOBDIR={self.settings['JOBDIR']!r} holds a crawl with the {what} "
                     f"{saved[key]!r}, and this one has {now!r}; go on with the same, or take "
                     "another JOBDIR"
                 )

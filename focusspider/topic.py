@@ -7,6 +7,8 @@ The names of strategies and judges, and their parameters, are checked by their r
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import tomllib
 from dataclasses import asdict, dataclass, field
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["ARGUMENTS", "Limits", "RelevanceSpec", "RenderSpec", "Sites", "Topic"]
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+#: What two starts of one crawl may differ in: where it begins and where it ends.
+_MAY_DIFFER = ("name", "source", "seeds", "limits", "sites", "strategy")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +199,15 @@ class Topic:
     def target_files(self) -> tuple[Path, ...]:
         """The targets that are read from files."""
         return tuple(Path(target) for target in self.targets if "://" not in target)
+
+    def identity(self) -> str:
+        """Return the name, and a digest of what makes two starts those of one crawl.
+
+        They may differ in where it begins and ends, and in the strategy's parameters.
+        """
+        table = {name: part for name, part in self.to_dict().items() if name not in _MAY_DIFFER}
+        text = json.dumps(table, sort_keys=True, default=str).encode()
+        return f"{self.name} ({hashlib.blake2b(text, digest_size=6).hexdigest()})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the topic in the form of its file, JSON-safe, for ``run.json``."""

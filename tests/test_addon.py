@@ -303,6 +303,16 @@ def test_what_does_not_go_together(
     assert not (topics / "exports").exists()
 
 
+def test_a_parquet_file_that_is_there_is_found_whatever_its_feed_is_called(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "any.parquet").write_bytes(b"content")
+    for path in (tmp_path / "%(name)s.parquet", f"file://{tmp_path}/any.parquet"):
+        with pytest.raises(SettingError, match="there already"):
+            load(tmp_path, {"FEEDS": {str(path): {"format": "parquet"}}})
+    load(tmp_path, {"FEEDS": {str(tmp_path / "%(time)s.parquet"): {"format": "parquet"}}})
+
+
 def test_the_generic_spider_is_nothing_without_scoring(topics: Path) -> None:
     with pytest.raises(SettingError, match="the spider 'focus' does nothing else"):
         load(topics, {"FOCUS_SCORING": False}, spider=FocusSpider, topic="clocks")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import scrapy
+from scrapy.extensions.postprocessing import GzipPlugin, PostProcessingManager
 
 from focusspider import exporters
 from focusspider.errors import MissingExtraError
@@ -143,6 +144,16 @@ class TestParquet:
         assert [record.levelname for record in caplog.records] == ["ERROR"]
         assert str(path) in caplog.text
         assert '"overwrite": True' in caplog.text
+
+    def test_what_gzip_begins_with_is_no_content(self, tmp_path: Path) -> None:
+        with (tmp_path / "items.parquet.gz").open("wb") as file:
+            zipped = PostProcessingManager([GzipPlugin], file, {})
+            exporter = ParquetItemExporter(zipped)
+            exporter.export_item({"a": 1})
+            exporter.finish_exporting()
+            zipped.close()
+        data = gzip.decompress((tmp_path / "items.parquet.gz").read_bytes())
+        assert data[:4] == data[-4:] == b"PAR1"
 
 
 class TestFeeds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -134,6 +135,11 @@ class TestRefusals:
         other = crawl(tmp_path, "topic=topics/sample.toml", "strategy=dom", **settings)
         assert other.code == 1
         assert "holds a crawl with the strategy 'auto', and this one has 'dom'" in other.log
+        other = crawl(tmp_path, "topic=topics/sample.toml", "keywords=bicycle", **settings)
+        assert other.code == 1
+        assert re.search(
+            r"the topic 'sample \(\w+\)', and this one has 'sample \(\w+\)'", other.log
+        )
 
     def test_a_run_folder_that_is_gone(self, tmp_path: Path) -> None:
         settings = {"FOCUS_REPLAY": "sample", "JOBDIR": tmp_path / "job"}

@@ -53,6 +53,13 @@ def test_the_hosts_that_came_first_stay() -> None:
     assert reasons == [None, None, "hosts", None]
 
 
+def test_a_start_takes_the_place_of_its_host() -> None:
+    scope = Scope(limits=Limits(hosts=1), allowed_domains=[None, "a", "b"])
+    scope.takes("a")
+    reasons = [scope.refuses(f"http://{host}/", host, 0) for host in ("b", "a")]
+    assert reasons == ["hosts", None]
+
+
 def test_a_host_is_full_by_pages_asked_of_it_less_those_not_had() -> None:
     scope = Scope(limits=Limits(pages_per_host=2))
     scope.asked("a")

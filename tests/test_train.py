@@ -126,6 +126,12 @@ def test_wrong_input_is_one_line(tmp_path: Path, arguments: list[str], message: 
     assert done.stderr.count("\n") == 1
 
 
+def test_where_nothing_can_be_written_nothing_is_trained(models: Path) -> None:
+    done = train(models, "--out", "README.md/x")
+    assert done.returncode == 1
+    assert done.stderr == "--out README.md/x cannot be a folder: Not a directory; name another\n"
+
+
 def test_a_model_that_cannot_be_had_does_not_stop_the_others(models: Path, tmp_path: Path) -> None:
     """A graph of one page has too little for any; each says so."""
     from focusspider.webgraph import WebGraph

@@ -369,6 +369,17 @@ def test_redis_that_refuses_is_not_waited_for(
     assert "waits for it" not in caplog.text
 
 
+def test_a_start_that_fails_its_checks_leaves_the_crawl_to_others(
+    redis_server: RedisServer, exports: Path
+) -> None:
+    arguments = ("focus", "-atopic=sample", "-apages=3", "-sFOCUS_REPLAY=sample")
+    failed = Worker(exports, redis_server.url, *arguments, "-astrategy=crf",
+                    FOCUS_MODELS_DIR=exports / "none", FOCUS_CRAWL="mended")  # fmt: skip
+    assert "there is no" in failed.wait()
+    log = Worker(exports, redis_server.url, *arguments, FOCUS_CRAWL="mended").wait()
+    assert reasons(exports) == ["page_limit"], log
+
+
 def test_a_unix_socket(tmp_path: Path) -> None:
     path = tmp_path / "redis.sock"
     with RedisServer(tmp_path, socket=path):

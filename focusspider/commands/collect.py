@@ -75,7 +75,7 @@ class Command(FocusCommand):
         add("--layers", metavar="N", type=int, default=4, help="layers before the targets (4)")
         add("--per-layer", metavar="PAGES", type=int, default=600, help="most of each (600)")
         add("--threshold", metavar="COSINE", type=float, default=0.8,
-            help="pages this like a target are targets too (0.8); 0: none are")  # fmt: skip
+            help="pages this like a target are targets too; 0 for none (0.8)")  # fmt: skip
         add("--fresh", action="store_true", help="collect again what is there already")
         add("--export", metavar="PATH",
             help="write the graph that is there as a WARC (.warc, .warc.gz) or a folder, and "

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from focusspider.commands.focuscommand import FocusCommand
+from focusspider.commands.focuscommand import FocusCommand, make_folder
 from focusspider.config import FocusConfig
 from focusspider.errors import BenchmarkError, MissingExtraError, UnknownNameError
 
@@ -81,8 +81,10 @@ class Command(FocusCommand):
         if benchmark.missing:
             print(_missing(benchmark))
             return 0
+        out = Path(opts.out or config.exports_dir / "evaluations" / benchmark.name).absolute()
+        make_folder(out, "--out")
         options = Options(
-            out=Path(opts.out or config.exports_dir / "evaluations" / benchmark.name).absolute(),
+            out=out,
             workers=_workers(opts.workers),
             seeds=_seeds(opts.seeds),
             fresh=opts.fresh,

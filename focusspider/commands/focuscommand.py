@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from focusspider.errors import FocusError
+from focusspider.errors import FocusError, SettingError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
+    from pathlib import Path
 
-__all__ = ["FocusCommand", "ToldCommand"]
+__all__ = ["FocusCommand", "ToldCommand", "make_folder"]
 
 #: What is the disk's fault, and not ours.
 _DISK = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EROFS})
@@ -88,3 +89,13 @@ class FocusCommand(ToldCommand):
 def _drop_output() -> None:
     """Let what is left in the buffer go nowhere, or it would fail once more at the exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def make_folder(path: Path, option: str) -> None:
+    """Make the folder that an option names, before there is anything to write to it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(
+            f"{option} {path} cannot be a folder: {error.strerror}; name another"
+        ) from error

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from focusspider.commands.focuscommand import FocusCommand
+from focusspider.commands.focuscommand import FocusCommand, make_folder
 from focusspider.config import FocusConfig
 from focusspider.errors import FocusError, SettingError
 from focusspider.resources import located
@@ -93,6 +93,7 @@ class Command(FocusCommand):
                 f"there is nothing to learn from at {path}: collect it with 'scrapy "
                 f"focus-collect {name}', or name a web graph with --graph"
             )
+        make_folder(out, "--out")
         logging.getLogger("gensim").setLevel(logging.WARNING)
         data = None
         if path.exists():

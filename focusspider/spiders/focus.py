@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider
 
 from focusspider.errors import SettingError
-from focusspider.items import PageItem
+from focusspider.items import PageItem, item_fields
 from focusspider.session import Session
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class FocusSpider(Spider):
         session = self._session()
         visit = session.visit(response)
         if visit.judgement.relevant or session.config.export == "all":
-            yield PageItem(session.item_fields(visit, response))
+            yield PageItem(item_fields(session, visit, response))
         if visit.page is not None:
             yield from visit.page.links
 

@@ -63,7 +63,7 @@ class TrainedModels:
         models_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         if names is not None:
-            if len(names):  # no model at all is a choice
+            if names not in ([], ()):  # no model at all is a choice
                 check_texts("models", names)
             for name in names:
                 check_choice("models", name, tuple(KINDS))

@@ -90,6 +90,11 @@ class _Importer:
         if not _is_document(entry, sent):
             return
         self.documents += 1
+        try:
+            resolve("", url)
+        except RefusedURLError:  # nothing that a browser shows as a page has such an address
+            self.passed_over["url"] += 1
+            return
         received = _headers(response)
         content = _table(response, "content")
         document = Document(

@@ -232,6 +232,10 @@ ODD: list[object] = [
     entry("2\udfff", "x", referer="\ud800"),
     entry("r", "", status=302, to="http://[bad"),
     entry("r", "", status=302, to="/r"),
+    *(
+        {**entry("u", "x"), "request": {"method": "GET", "url": url, "headers": []}}
+        for url in ("", "http://[::1/", "http://a.example:99999/")
+    ),
     entry("a", "", status=302, to="/b"),
     entry("b", "", status=302, to="/a"),
     entry("n", "x", status=10**40),
