@@ -38,8 +38,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds: between two beats, and while there is nothing to ask for; after something was said.
 _BEAT_S, _IDLE_S, _SAID_S = 1.0, 0.2, 0.05
-#: Between two tries while Redis is away, at most.
-_RETRY_S = 1.0
+#: Between two tries while Redis is away, at most; and how long a signal lets it wait for it.
+_RETRY_S, _LAST_S = 1.0, 5.0
 #: Between two looks for workers of this machine that have died.
 _LOOK_S = 2.0
 
@@ -96,8 +96,7 @@ class Pump:
         self._marks: dict[str, Any] = {}  # what Redis knows of the files
         #: asks the strategy for what it holds back, and returns whether there is any now
         self.raise_held: Callable[[], Awaitable[bool]] | None = None
-        self._raising = False
-        self._sending = False
+        self._raising = self._sending = False
         self._dry = False  # the last exchange has asked for more, and there was nothing
         self._holds_nothing = -1  # pages at which the strategy had nothing more to raise
         #: whether Redis or a file has failed for good
@@ -149,6 +148,8 @@ class Pump:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if reason == "shutdown":  # by a signal: somebody waits for the end
+            self._patience = min(self._patience, _LAST_S)
         while self._busy:
             await pause(0.01)
         self._busy = True
@@ -167,8 +168,7 @@ class Pump:
             self._session.folder.close(self._marks)
 
     def _begin(self) -> None:
-        self._timer = None
-        self._busy = True
+        self._timer, self._busy = None, True
         deferred_from_coro(self._turn()).addErrback(self._failed_on_its_own)
 
     def _failed_on_its_own(self, failure: Any) -> None:

@@ -368,6 +368,12 @@ class Session:
             self.record.restore(saved["record"], None)
             return
         self.folder = RunFolder.again(saved, self.settings["JOBDIR"])
+        if self.config.run not in {None, self.folder.path.name}:
+            logger.warning(
+                "FOCUS_RUN = %r has no effect: the crawl goes on in %s, where it was",
+                self.config.run,
+                self.folder.path,
+            )
         self.record.restore(saved["record"], self.folder.crawl)
 
     def close(self, reason: str) -> None:

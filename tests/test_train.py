@@ -110,6 +110,7 @@ def test_a_crawl_finds_its_model(models: Path, tmp_path: Path, kind: str) -> Non
         (["--strategy", "hmm", "--param", "n_states"], "'n_states' is not NAME=VALUE"),
         (["--strategy", "hmm", "--param", "n_stat=3"], "did you mean 'n_states'?"),
         (["--strategy", "hmm", "--param", "n_states=1"], "n_states must be 2 or more"),
+        (["--strategy", "context-graph", "--param", "n_layers=1000000"], "must be at most 100"),
         (["--relevance", "--strategy", "hmm"], "--strategy hmm and --relevance: give one of them"),
         (["--relevance", "--param", "cc=3"], "the trainer of relevance has no parameter 'cc'"),
         (["--relevance", "--graph", "nowhere"], "there is nothing to learn from at nowhere"),

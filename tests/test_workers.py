@@ -351,6 +351,26 @@ def test_redis_is_started_after_its_worker(tmp_path: Path, exports: Path) -> Non
     assert merged(exports, "crawl.jsonl").total() == 2
 
 
+def test_a_signal_does_not_wait_for_a_redis_that_is_away(tmp_path: Path, exports: Path) -> None:
+    web = {f"/{n}": links(f"/{n + 1}") for n in range(1000)}
+    with Site(web) as site:
+        with RedisServer(tmp_path) as server:
+            worker = Worker(exports, server.url, "focus", KEYWORDS, "-aseeds=" + site.url("/0"),
+                            DOWNLOAD_DELAY=0.05, FOCUS_FRONTIER_PATIENCE=90)  # fmt: skip
+            deadline = time.monotonic() + 60
+            while not merged(exports, "crawl.jsonl"):
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        while "The crawl waits for it" not in worker.log.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        worker.process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        log = worker.wait()
+    assert time.monotonic() - began < 45, log
+    assert "what Redis was told is safe" in log
+
+
 @pytest.mark.parametrize(
     ("url", "says"),
     [

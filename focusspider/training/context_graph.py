@@ -28,6 +28,7 @@ __all__ = ["ContextGraphTrainer"]
 
 #: Least of what there must be to learn from.
 MIN_TARGETS, MIN_OTHERS = 1, 5
+_MOST_LAYERS = 100
 
 
 class ContextGraphTrainer:
@@ -66,6 +67,8 @@ class ContextGraphTrainer:
         held_out: float = 0.2,
     ) -> None:
         check_held_out(held_out)
+        if n_layers > _MOST_LAYERS:
+            raise ValueError(f"n_layers must be at most {_MOST_LAYERS}, got {n_layers:,}")
         self.n_layers = n_layers
         self.max_pages = max_pages
         self.n_features = n_features
