@@ -27,7 +27,7 @@ from focusspider.strategies.linkcredit import (
     recent_harvest,
     wanted,
 )
-from focusspider.strategies.linkevidence import TRAINED
+from focusspider.strategies.linkevidence import TRAINED, USUAL
 from focusspider.strategies.linkfeatures import features, prior_scores
 from focusspider.strategies.linksharing import Elsewhere, Examples
 from focusspider.strategies.linksuccesses import Successes
@@ -54,11 +54,9 @@ _PRIOR_SCALE, _PRIOR_MEAN = 12.0, 0.1
 #: all that they tell is where not to look any longer. Found on the first 200 pages of the crawls
 #: of three webs, with chance added to the prior: larger ones leave good directories too soon.
 _PRIOR_WEIGHTS = {"page": 0.1, "host path": 0.1, "directory": 0.1, "host": 0.1, "depth": -0.1}
-
-
 #: What the mean log odds of trained models add to those of the prior, times this, where they are
 #: above those of a value that is nothing much.
-_MODELS_WEIGHT, _USUAL_VALUE = 0.3, 0.05
+_MODELS_WEIGHT = 0.3
 
 
 class Learnt(NamedTuple):
@@ -325,7 +323,7 @@ def of_models(figures: NDArray[np.floating], of: Candidates | None = None) -> ND
     which the best link counts.
     """
     values = np.clip(figures[:, :: len(TRAINED)].astype(np.float64), 1e-3, 1 - 1e-3)
-    odds = np.log(values / (1 - values)).mean(axis=1) - logit(_USUAL_VALUE)
+    odds = np.log(values / (1 - values)).mean(axis=1) - logit(USUAL[TRAINED.index("value")])
     if of is not None:
         odds = largest_of(of.owners, odds, len(of.nodes))
     added: NDArray[np.float64] = _MODELS_WEIGHT * odds
