@@ -14,6 +14,9 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
+# Tests start some hundred processes, and each would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup node crawl test lint serve-sample clean
 
 help: ## list what can be made

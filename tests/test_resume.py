@@ -35,9 +35,9 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return outcome(folder, "it")
 
 
-def test_twenty_kills(tmp_path: Path) -> None:
-    report = crash(20, seed=7, folder=tmp_path)
-    assert report.kills == 20
+def test_ten_kills(tmp_path: Path) -> None:
+    report = crash(10, seed=7, folder=tmp_path)
+    assert report.kills == 10
     assert report.faults == []
 
 
