@@ -3,8 +3,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
 
+from focusspider.errors import SettingError
 from focusspider.spiders.focus import FocusSpider
 
 DOC = Path(__file__).resolve().parents[1] / "docs/politeness.md"
@@ -38,3 +42,9 @@ def test_a_replay_is_quick_and_the_same_each_time() -> None:
     assert replayed["CONCURRENT_REQUESTS"] == 1
     assert "DOWNLOAD_DELAY" not in replayed
     assert "AUTOTHROTTLE_ENABLED" not in replayed
+
+
+def test_without_a_crawl_it_says_what_it_needs() -> None:
+    spider = FocusSpider.from_crawler(get_crawler(FocusSpider))
+    with pytest.raises(SettingError, match=r"needs the add-on: set ADDONS = .*scrapy parse and"):
+        list(spider.parse(HtmlResponse("http://a.example/")))

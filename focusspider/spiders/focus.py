@@ -74,8 +74,9 @@ class FocusSpider(Spider):
         session = Session.of(self.crawler)
         if session is None:
             raise SettingError(
-                "the spider 'focus' needs the add-on; "
-                'set ADDONS = {"focusspider.FocusAddon": 500} in the project\'s settings'
+                "the spider 'focus' crawls a topic, for which it needs the add-on: set ADDONS = "
+                '{"focusspider.FocusAddon": 500} in the project\'s settings. scrapy parse and '
+                "other commands for single pages have no topic: take scrapy crawl, and -a pages=1"
             )
         return session
 

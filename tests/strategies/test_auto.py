@@ -291,6 +291,7 @@ def test_what_was_learnt_of_forgotten_pages_is_not_used() -> None:
         ({"credit": 2}, "credit must be a number from 0 to 1, got 2"),
         ({"steady": -1}, "steady must be a number from 0 to 1, got -1"),
         ({"models": ["crfs"]}, "models must be one of context-graph, hmm, memm, crf, got 'crfs'"),
+        ({"models": 7}, "models must be a list of texts, got 7"),
         ({"models": ["crf"]}, "needs the parameter 'model'|there is no"),
         ({"max_links": 10}, "max_links must be a whole number of at least 1000, got 10"),
         (
