@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from focusspider.addon import FocusAddon as FocusAddon
     from focusspider.scheduler import FocusScheduler as FocusScheduler
-    from focusspider.session import visit_of as visit_of
+    from focusspider.visits import visit_of as visit_of
 
 __version__ = "0.1.0"
 
@@ -19,7 +19,7 @@ __all__ = ["FocusAddon", "FocusScheduler", "__version__", "visit_of"]
 _LAZY = {
     "FocusAddon": "focusspider.addon",
     "FocusScheduler": "focusspider.scheduler",
-    "visit_of": "focusspider.session",
+    "visit_of": "focusspider.visits",
 }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from focusspider.priority import around_scores, request_priority
-from focusspider.session import META
 from focusspider.urls import RefusedURLError, host_of, resolve
+from focusspider.visits import META
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -37,9 +37,11 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-__all__ = ["PREFIX", "SETTINGS", "FocusConfig", "Setting", "is_folder_name"]
+__all__ = ["DEFAULT_STRATEGY", "PREFIX", "SETTINGS", "FocusConfig", "Setting", "is_folder_name"]
 
 PREFIX = "FOCUS_"
+#: Where neither the topic nor ``FOCUS_STRATEGY`` names one.
+DEFAULT_STRATEGY = "auto"
 _SHOWN = 80  # characters of a wrong value in a message
 
 

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from focusspider.priority import to_score
-from focusspider.session import META
+from focusspider.visits import META
 
 if TYPE_CHECKING:
     from scrapy import Request

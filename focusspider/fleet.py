@@ -20,7 +20,7 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from focusspider.config import is_folder_name
+from focusspider.config import DEFAULT_STRATEGY, is_folder_name
 from focusspider.errors import FrontierError, SettingError
 from focusspider.frontier.checks import check_bounds
 from focusspider.frontier.exchange import Exchange
@@ -29,7 +29,6 @@ from focusspider.frontier.redisclient import RedisClient
 from focusspider.frontier.shared import SharedFrontier
 from focusspider.payload import parent_of
 from focusspider.runfolder import RunFolder, utc_stamp
-from focusspider.session import DEFAULT_STRATEGY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +38,8 @@ if TYPE_CHECKING:
     from focusspider.config import FocusConfig
     from focusspider.frontier.rediscalls import Lost
     from focusspider.record import CrawlRecord
-    from focusspider.session import Visit
     from focusspider.topic import Topic
+    from focusspider.visits import Visit
 
 __all__ = ["Fleet", "crawl_name"]
 

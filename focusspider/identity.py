@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from focusspider.session import META
+from focusspider.visits import META
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from focusspider.session import Session, Visit
+    from focusspider.session import Session
+    from focusspider.visits import Visit
 
 __all__ = ["PageItem", "fill", "item_fields"]
 

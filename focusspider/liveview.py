@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from focusspider.monitor import Progress
+    from focusspider.progress import Progress
 
 __all__ = ["BEST_SHOWN", "Foot", "LiveView"]
 

@@ -19,8 +19,9 @@ from focusspider.priority import around_scores, to_level
 from focusspider.reranking import Reranker
 from focusspider.scheduler import FocusScheduler
 from focusspider.scoring import PageScorer
-from focusspider.session import META, Session, visit_of
+from focusspider.session import Session
 from focusspider.urls import Fingerprinter
+from focusspider.visits import META, visit_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
 
-    from focusspider.session import Visit
+    from focusspider.visits import Visit
 
 __all__ = ["FocusMiddleware"]
 

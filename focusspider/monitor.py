@@ -6,7 +6,7 @@ import logging
 import sys
 import time
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -17,6 +17,7 @@ from focusspider.frontier import Watched
 from focusspider.liveview import BEST_SHOWN, LiveView
 from focusspider.payload import url_of
 from focusspider.priority import to_score
+from focusspider.progress import Progress, counted, duration
 from focusspider.scheduler import FocusScheduler
 from focusspider.session import Session
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
-__all__ = ["Monitor", "Progress"]
+__all__ = ["Monitor"]
 
 logger = logging.getLogger(__name__)
 
@@ -36,62 +37,6 @@ _TICK = 1.0  # seconds between two looks at the counts
 _WINDOW = 60  # looks, over which pages a second are counted
 #: A glance at the frontier may take so much of the time, and is not older than needed.
 _GLANCE_SHARE, _GLANCE_LEAST = 0.005, 2.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """How a crawl goes at one moment.
-
-    Parameters
-    ----------
-    fetched, relevant
-        pages so far; ``relevant`` is None in a crawl without a topic
-    recent
-        share of relevant pages among the last 100, or None
-    waiting, hosts
-        requests in the frontier, and their hosts; None: not known
-    rate
-        pages a second, lately
-    budget
-        limit of pages, or None
-    left
-        seconds until the budget is spent, or None
-    best
-        (score, URL) of the best that wait
-    """
-
-    fetched: int = 0
-    relevant: int | None = None
-    recent: float | None = None
-    waiting: int | None = None
-    hosts: int | None = None
-    rate: float = 0.0
-    budget: int | None = None
-    left: float | None = None
-    best: tuple[tuple[float, str], ...] = ()
-
-    def in_words(self) -> tuple[str, str, str]:
-        """Return the pages, what was found, and what waits.
-
-        >>> Progress(fetched=1200, relevant=300, recent=0.31, rate=4, budget=2000, left=200,
-        ...          waiting=51234, hosts=17).in_words()[0]
-        '1,200 of 2,000 pages, 4.0 a second, about 3 min left'
-        """
-        of = "" if self.budget is None else f"{self.fetched:,} of "
-        left = "" if self.left is None else f", about {duration(self.left)} left"
-        pages = of + _count(self.fetched if self.budget is None else self.budget, "page")
-        pages += f", {self.rate:.1f} a second{left}"
-        found = ""
-        if self.relevant is not None:
-            found = f"{self.relevant:,} relevant"
-            if self.fetched:
-                found += f", harvest rate {self.relevant / self.fetched:.3f}"
-            if self.recent is not None and self.fetched > 100:
-                found += f" (of the last 100 pages {self.recent:.2f})"
-        waiting = "" if self.waiting is None else f"{self.waiting:,} waiting"
-        if self.hosts is not None:
-            waiting += f" on {_count(self.hosts, 'host')}"
-        return pages, found, waiting
 
 
 class Monitor:
@@ -153,7 +98,7 @@ class Monitor:
         progress = self._progress()
         _, found, waiting = progress.in_words()
         took = duration(self._clock() - self._started)
-        words = [f"{_count(progress.fetched, 'page')} in {took}"]
+        words = [f"{counted(progress.fetched, 'page')} in {took}"]
         words += [part for part in (found, waiting) if part]
         folder = self._session.folder if self._session else None
         where = f" Files: {folder.path}" if folder else ""
@@ -229,28 +174,5 @@ class Monitor:
         return replace(progress, hosts=self._seen.hosts, best=self._seen.best)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + "s" * (number != 1)
-
-
 def _mean(flags: Collection[bool]) -> float | None:
     return sum(flags) / len(flags) if flags else None
-
-
-def duration(seconds: float) -> str:
-    """Return a time as a person says it.
-
-    >>> [duration(s) for s in (0.4, 95, 600, 8000, 200_000)]
-    ['0 s', '95 s', '10 min', '2 h 13 min', '2 d 7 h']
-    """
-    whole = round(seconds)
-    if whole < 100:
-        return f"{whole} s"
-    minutes = round(seconds / 60)
-    if minutes < 100:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes} min"
-    days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h"

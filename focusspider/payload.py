@@ -16,7 +16,7 @@ from scrapy.utils.request import request_from_dict
 
 from focusspider import exactjson, stats
 from focusspider.errors import UnserializableError
-from focusspider.session import META
+from focusspider.visits import META
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -44,8 +44,9 @@ from focusspider.politeness import Politeness
 from focusspider.priority import HELD, around_scores
 from focusspider.pump import Pump
 from focusspider.scope import Scope
-from focusspider.session import META, Session
+from focusspider.session import Session
 from focusspider.urls import Fingerprinter, host_of
+from focusspider.visits import META, Visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
 
     from focusspider.fleet import Fleet
     from focusspider.frontier import Frontier
-    from focusspider.session import Visit
 
 __all__ = ["FocusScheduler", "ScoredLink"]
 

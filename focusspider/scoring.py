@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from focusspider.page import Link
-    from focusspider.session import Session, Visit
+    from focusspider.session import Session
     from focusspider.strategies.base import LinkScores
     from focusspider.urls import Fingerprinter
+    from focusspider.visits import Visit
 
 __all__ = ["PageScorer"]
 

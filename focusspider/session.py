@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from focusspider import stats
+from focusspider.config import DEFAULT_STRATEGY
 from focusspider.errors import NotAPageError, SettingError
 from focusspider.facts import facts_of
 from focusspider.failures import Failures
@@ -25,6 +25,7 @@ from focusspider.runfolder import RunFolder, make_once
 from focusspider.runreport import lessons_file, run_report
 from focusspider.strategies import build_strategy
 from focusspider.targets import Targets
+from focusspider.visits import META, VISITS, Visit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
@@ -43,49 +44,9 @@ if TYPE_CHECKING:
     from focusspider.strategies.base import LinkScores
     from focusspider.topic import Topic
 
-__all__ = ["DEFAULT_STRATEGY", "META", "Session", "Visit", "visit_of"]
+__all__ = ["Session"]
 
 logger = logging.getLogger(__name__)
-
-DEFAULT_STRATEGY = "auto"
-#: The one key of ``Request.meta`` that is ours: a dict with some of ``priority``,
-#: ``state``, ``parent``, ``anchor`` and ``explain`` of the link that it follows, and
-#: ``place``, where it stands in the queue if not by that priority, and ``apart``, which
-#: tells requests with ``dont_filter`` from others of their URL.
-META = "focus"
-#: Of the responses of every crawl of the process: a response belongs to one of them.
-_visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
-
-
-class Visit(NamedTuple):
-    """A fetched page and what was decided about it.
-
-    ``page`` is None where the response is no HTML page. ``parent`` is the number of the
-    page whose link led here, 0 for none.
-    """
-
-    n: int
-    url: str
-    page: Page | None
-    judgement: Judgement
-    parent: int
-    depth: int
-    link: Mapping[str, Any]
-    time: str | None
-    duplicate_of: str | None
-
-
-def visit_of(response: Response) -> Visit | None:
-    """Return what was decided about a response, for the callback that has it.
-
-    None where it is no page of a crawl with a topic::
-
-        def parse(self, response):
-            visit = visit_of(response)
-            if visit and not visit.judgement.relevant:
-                return
-    """
-    return _visits.get(response)
 
 
 class Session:
@@ -236,9 +197,9 @@ class Session:
 
     def visit(self, response: Response) -> Visit:
         """Parse and judge a response, once, and write it into the crawl's log."""
-        visit = _visits.get(response)
+        visit = VISITS.get(response)
         if visit is None:
-            visit = _visits[response] = self._visit(response)
+            visit = VISITS[response] = self._visit(response)
         return visit
 
     def _visit(self, response: Response) -> Visit:

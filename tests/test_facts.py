@@ -12,7 +12,7 @@ from focusspider.facts import FACTS, facts_of, read_lines
 from focusspider.relevance.base import Judgement
 from focusspider.relevance.table import TableRelevance
 from focusspider.runfolder import RunFolder
-from focusspider.session import Visit
+from focusspider.visits import Visit
 from tests.crawls import crawl
 from tests.pages import page, profile
 from tests.site import Site

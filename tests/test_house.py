@@ -20,12 +20,12 @@ ORDER = """
     urls urllist hostile markup outline links stopwords text tables
     sites topicvalues topic page parsing profile
     linkgraph corpus webgraph models remotemodel relevance strategies training
-    frontier failures targets journal facts runfolder wholerun record items runreport session
+    frontier failures targets journal facts runfolder visits wholerun record items runreport session
     exactjson payload explaining identity engine politeness scope admission leases
     checkpoint fleet sharing crawlfrontier pump scheduler scoring
     reranking middleware robots retryafter render
-    pipelines exporters liveview monitor prometheus metricsport spiders replay search report
-    inspection evaluation
+    pipelines exporters progress liveview monitor prometheus metricsport spiders replay
+    search report inspection evaluation
     commands addon settings
 """.split()  # noqa: SIM905 - a table to read
 

@@ -18,8 +18,9 @@ from focusspider.frontier.guarded import GuardedFrontier
 from focusspider.frontier.memory import MemoryFrontier
 from focusspider.frontier.sqlite import SqliteFrontier
 from focusspider.liveview import Foot, LiveView
-from focusspider.monitor import Monitor, Progress, duration
+from focusspider.monitor import Monitor
 from focusspider.payload import ScoredLink, dump_request, pack, url_of
+from focusspider.progress import Progress, duration
 from tests.crawls import Crawl, crawl
 from tests.terminal import Terminal, in_terminal
 

@@ -24,9 +24,9 @@ from focusspider.priority import (
 )
 from focusspider.relevance.base import Judgement
 from focusspider.scoring import PageScorer
-from focusspider.session import Visit
 from focusspider.strategies.base import LinkScores
 from focusspider.urls import Fingerprinter
+from focusspider.visits import Visit
 from tests.pages import page
 
 if TYPE_CHECKING:
