@@ -3,8 +3,8 @@
     python benchmarks/crash.py --kills 200
 
 Each crawl of the sample web is killed with SIGKILL again and again, resumed from its JOBDIR,
-and left to finish. No page may be lost, none may be logged twice, and no item may be lost or
-exported twice. Exit status 1 where one is.
+and left to finish. No page may be lost, none may be logged or counted twice, and no item may be
+lost, or exported or counted twice. Exit status 1 where one is.
 """
 
 from __future__ import annotations
@@ -69,6 +69,18 @@ def outcome(folder: Path, job: str) -> Outcome:
     return Outcome(urls("crawl.jsonl"), urls("items.jsonl"))
 
 
+def miscounts(folder: Path, job: str) -> list[str]:
+    """Return the statistics of a crawl that are not what its files hold."""
+    (run,) = (folder / job).glob("*/*/run.json")
+    counted = json.loads(run.read_text(encoding="utf-8"))["stats"]
+    faults = []
+    for name, key in (("crawl", "focus/page/fetched"), ("items", "focus/item/exported")):
+        lines = (run.parent / f"{name}.jsonl").read_text(encoding="utf-8").count("\n")
+        if counted[key] != lines:
+            faults.append(f"{key} is {counted[key]}, and {name}.jsonl has {lines} lines")
+    return faults
+
+
 def crash(kills: int, seed: int, folder: Path) -> Report:
     """Kill crawls so often, at moments that the seed decides."""
     moments = random.Random(seed)
@@ -94,6 +106,7 @@ def crash(kills: int, seed: int, folder: Path) -> Report:
                 faults.append(f"{job}: exit status {process.returncode}")
             break
         found = outcome(folder, job)
+        faults += [f"{job}: {fault}" for fault in miscounts(folder, job)]
         faults += [f"{job}: page lost: {url}" for url in expected.pages - found.pages]
         faults += [f"{job}: page twice: {url}" for url in found.pages - expected.pages]
         faults += [f"{job}: item lost: {url}" for url in expected.items - found.items]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from focusspider import stats
 from focusspider.priority import around_scores, request_priority
 from focusspider.urls import RefusedURLError, host_of, resolve
 from focusspider.visits import META
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.statscollectors import StatsCollector
 
     from focusspider.scope import Scope
     from focusspider.session import Session
 
-__all__ = ["Admission"]
+__all__ = ["Admission", "count_dropped"]
 
 
 class Admission:
@@ -32,6 +34,8 @@ class Admission:
         self._scope = scope
         self._session = session
         self._max_url_length = max_url_length
+        #: whether what waits may have come in by other limits, before an interruption
+        self.resumed = False
 
     def refuses(self, request: Request) -> str | None:
         """Return why a request is outside the crawl; ``dont_filter`` is as Scrapy has it."""
@@ -50,6 +54,10 @@ class Admission:
             is_link="priority" in (request.meta.get(META) or {}),
         )
 
+    def refuses_waiting(self, request: Request) -> str | None:
+        """Return why a request that has waited is outside the crawl now."""
+        return self.refuses(request) if self.resumed else None
+
     def priority(self, request: Request) -> int:
         """Return the priority of a request, which may be noted in its meta."""
         focus = request.meta.get(META) or {}
@@ -60,3 +68,11 @@ class Admission:
             place = around_scores(request.priority)
             request.meta[META] = {**focus, "place": place}
         return int(place)
+
+
+def count_dropped(collector: StatsCollector, reason: str) -> None:
+    """Count a request that waited, and that the limits refuse now."""
+    if reason == "host_full":
+        collector.inc_value(stats.FRONTIER_HOST_FULL)
+    else:
+        stats.count_reason(collector, stats.REQUEST_REFUSED, reason)

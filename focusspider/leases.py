@@ -25,6 +25,7 @@ class _Lease:
     fingerprint: bytes
     host: str
     counted: bool = True  # in the scope, as a page that its host may still bring
+    page: bool = False  # whether it has brought one
     downloading: bool = True
     outcome: Outcome | None = Outcome.DROPPED  # until it is answered; None: it waits again
 
@@ -111,7 +112,7 @@ class Leases:
         """Note that its response is a page of the crawl."""
         lease = self._of.get(request) if request is not None else None
         if lease is not None and lease.counted:
-            lease.counted = False
+            lease.counted, lease.page = False, True
             self._scope.had(lease.host)
             if self._scope.host_full(lease.host):
                 self._politeness.wake(lease.host)  # what waits for it is to be dropped
@@ -159,6 +160,8 @@ class Leases:
                 continue
             del self._by_fingerprint[lease.fingerprint]
             self._frontier.settle(lease.fingerprint, lease.outcome)
+            if lease.page:
+                self._scope.settled(lease.host)
             if self._settled is not None:
                 self._settled(request)
 

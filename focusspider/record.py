@@ -54,6 +54,7 @@ class CrawlRecord:
         self._last = 0
         self._first_with: dict[bytes, int] = {}
         self._open: dict[Hashable, int] = {}
+        self._lost: set[int] = set()
 
     def add(
         self, url: str, parent: int, content: bytes, *, owner: Hashable | None
@@ -89,6 +90,11 @@ class CrawlRecord:
         """Return the URL of a page by its number; None for 0."""
         page = self._pages.get(n)
         return page.url if page else None
+
+    def urls(self) -> list[str]:
+        """Return the URLs of the pages that will not be fetched again, in their order."""
+        lost = set(self._open.values()) | self._lost
+        return [page.url for n, page in self._pages.items() if n > 0 and n not in lost]
 
     def path(self, n: int) -> list[str]:
         """Return the URLs from the seed to a page, the page's own last; none for 0.
@@ -127,6 +133,7 @@ class CrawlRecord:
         waiting: list[tuple[int, str | None]] = []
         for n, url, parent in state["open"]:
             self._pages[n] = _Page(url, parent)
+            self._lost.add(n)
             parents.setdefault(url, n)
         with log.open(encoding="utf-8") as lines:
             for text in lines:

@@ -170,6 +170,12 @@ class RunFolder:
         return self.path / "items.jsonl"
 
     @property
+    def n_items(self) -> int:
+        """How many items the journal holds."""
+        with self.items.open("rb") as lines:
+            return sum(1 for _ in lines)
+
+    @property
     def crawl(self) -> Path:
         """Where the fetched pages are logged."""
         return self.path / "crawl.jsonl"

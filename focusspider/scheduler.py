@@ -22,7 +22,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
 from focusspider import onemessage, stats
-from focusspider.admission import Admission
+from focusspider.admission import Admission, count_dropped
 from focusspider.checkpoint import Checkpoints, Saved
 from focusspider.config import FocusConfig
 from focusspider.crawlfrontier import fleet_of, frontier_of
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from focusspider.frontier import Frontier
 
 __all__ = ["FocusScheduler", "ScoredLink"]
-
 
 #: Requests of full hosts that are dropped before the engine has its turn again.
 _MAX_DROPPED = 500
@@ -154,8 +153,9 @@ class FocusScheduler(BaseScheduler):
             explain=config.explain,
             fleet=fleet,
         )
-        if saved is not None:
-            scheduler.scope.restore(saved.session["scope"])
+        if saved is not None and session is not None:
+            scheduler.scope.restore(saved.session["scope"], session.record.urls())
+            scheduler._admission.resumed = True
         return scheduler
 
     @classmethod
@@ -358,9 +358,9 @@ class FocusScheduler(BaseScheduler):
                 self._wake_when_due()
                 return None
             entry = entries[0]
-            full = self.scope.host_full(entry.host)
-            request = None if full else read(entry, self._spider, self._stats)
-            if request is not None:
+            reason = "host_full" if self.scope.host_full(entry.host) else None
+            request = None if reason else read(entry, self._spider, self._stats)
+            if request and not (reason := self._admission.refuses_waiting(request)):
                 if self._fleet is not None and isinstance(entry.payload, bytes):
                     self._fleet.arrived(request.meta.get(META) or {})
                 self._leases.add(entry, request)
@@ -368,8 +368,8 @@ class FocusScheduler(BaseScheduler):
                     explain_lease(entry, request, self.session)
                 return request
             self.frontier.settle(entry.fingerprint, Outcome.DROPPED)
-            if full:
-                self._stats.inc_value(stats.FRONTIER_HOST_FULL)
+            if reason:
+                count_dropped(self._stats, reason)
         wake(self._crawler.engine)
         return None
 

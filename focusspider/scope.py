@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from focusspider.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
@@ -57,6 +60,7 @@ class Scope:
         self._hosts: set[str] = set()
         self._pages: dict[str, int] = {}
         self._asked: dict[str, int] = {}
+        self._open: dict[str, int] = {}
 
     def refuses(self, url: str, host: str, depth: int) -> str | None:
         """Return why a link is refused, a key of the ``focus/link/refused`` stats, or None."""
@@ -109,10 +113,16 @@ class Scope:
             self._asked[host] = self._asked.get(host, 0) + 1
 
     def had(self, host: str) -> None:
-        """Count a page that a host was asked for and brought."""
+        """Count a page that a host was asked for and brought; it is settled later."""
         if self._max_pages_per_host is not None:
             self._asked[host] -= 1
             self._pages[host] = self._pages.get(host, 0) + 1
+            self._open[host] = self._open.get(host, 0) + 1
+
+    def settled(self, host: str) -> None:
+        """Note that a page which a host has brought will not be fetched again."""
+        if self._max_pages_per_host is not None:
+            self._open[host] -= 1
 
     def failed(self, host: str) -> None:
         """Give back a page that a host was asked for and did not bring."""
@@ -125,13 +135,29 @@ class Scope:
             self._pages[host] = max(self._pages.get(host, 0), pages)
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps of the limits, JSON-safe."""
-        return {"hosts": sorted(self._hosts), "pages": self._pages}
+        """Return what a checkpoint keeps of the limits, JSON-safe; None of what has none.
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what a checkpoint kept."""
-        self._hosts.update(state["hosts"])
-        self._pages.update(state["pages"])
+        Pages that are not settled would be fetched again after a crash, and do not count.
+        """
+        hosts = None if self._max_hosts is None else sorted(self._hosts)
+        if self._max_pages_per_host is None:
+            return {"hosts": hosts, "pages": None}
+        pages = {host: n - self._open.get(host, 0) for host, n in self._pages.items()}
+        return {"hosts": hosts, "pages": pages}
+
+    def restore(self, state: Mapping[str, Any], fetched: Iterable[str]) -> None:
+        """Take up what a checkpoint kept.
+
+        ``fetched`` are the URLs of the pages so far: of a limit that is new, they are what
+        there is to count.
+        """
+        hosts, pages = state["hosts"], state["pages"]
+        if hosts is None or pages is None:
+            counts = Counter(map(host_of, fetched))
+            hosts = counts.keys() if hosts is None else hosts
+            pages = counts if pages is None else pages
+        self._hosts.update(hosts)
+        self._pages.update(pages)
 
     def _in_domains(self, host: str) -> bool:
         allowed = self._domain_allows.get(host)

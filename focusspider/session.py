@@ -336,6 +336,14 @@ class Session:
                 self.folder.path,
             )
         self.record.restore(saved["record"], self.folder.crawl)
+        # without those that a crash has lost, which will be counted again
+        self._counted = {
+            **saved["stats"],
+            stats.PAGE_FETCHED: self.fetched,
+            stats.PAGE_RELEVANT: self.relevant,
+            stats.PAGE_IRRELEVANT: self.fetched - self.relevant,
+            stats.ITEM_EXPORTED: self.folder.n_items,
+        }
 
     def close(self, reason: str) -> None:
         """Write how the crawl went."""

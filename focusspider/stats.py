@@ -264,7 +264,8 @@ REQUEST_KNOWN = _stat(
 )
 REQUEST_REFUSED = _stat(
     "focus/request/refused",
-    "Requests that came by Scrapy's own door and were not followed.",
+    "Requests that came by Scrapy's own door, or waited for a crawl that goes on with other "
+    "limits, and were not followed.",
     "Look at the reason that leads.",
     scheme="A redirect to neither http nor https.",
     invalid="A redirect to no URL.",

@@ -109,6 +109,22 @@ class TestCounts:
         assert len(set(hosts)) == 6
         assert max(hosts.count(host) for host in set(hosts)) == 12
 
+    def test_limits_and_sites_that_are_new_hold_for_what_waits(self, tmp_path: Path) -> None:
+        settings = {"FOCUS_REPLAY": "sample", "JOBDIR": tmp_path / "job"}
+        half = crawl(tmp_path, "topic=topics/sample.toml", "pages=40", **settings)
+        hosts = [page["url"].split("/")[2] for page in half.pages]
+        denied = min(set(hosts), key=hosts.index)
+        had = {host: hosts.count(host) for host in set(hosts)}
+        new = ("pages=120", "pages_per_host=9", f"hosts={len(had)}", f"deny={denied}")
+        whole = crawl(tmp_path, "topic=topics/sample.toml", *new, **settings)
+        after = [page["url"].split("/")[2] for page in whole.pages][40:]
+        assert after
+        assert denied not in after
+        assert set(after) <= set(had)
+        assert all(had[host] + after.count(host) <= 9 for host in after)
+        assert whole.stats["focus/request/refused/offsite"]
+        assert whole.stats["focus/page/fetched"] == len(whole.pages)
+
     def test_paths_and_duplicates_are_known_after_a_resume(self, tmp_path: Path) -> None:
         settings = {
             "FOCUS_REPLAY": "sample", "FOCUS_EXPORT": "all", "JOBDIR": tmp_path / "job",

@@ -76,3 +76,28 @@ def test_a_host_is_full_by_pages_asked_of_it_less_those_not_had() -> None:
     assert scope.host_full("a")
     assert scope.refuses("http://a/", "a", 0) == "host_full"
     assert scope.refuses("http://b/", "b", 0) is None
+
+
+def test_a_checkpoint_counts_the_pages_that_are_settled() -> None:
+    limits = Limits(pages_per_host=2, hosts=3)
+    scope = Scope(limits=limits)
+    for _ in range(2):
+        scope.asked("a")
+        scope.had("a")
+    assert scope.host_full("a")
+    scope.settled("a")
+    assert scope.state() == {"hosts": [], "pages": {"a": 1}}
+    resumed = Scope(limits=limits)
+    resumed.restore(scope.state(), ["http://b/"])
+    assert not resumed.host_full("a")
+    assert resumed.state() == {"hosts": [], "pages": {"a": 1}}
+
+
+def test_a_limit_that_is_new_counts_what_was_fetched() -> None:
+    without = Scope()
+    assert without.state() == {"hosts": None, "pages": None}
+    scope = Scope(limits=Limits(pages_per_host=2, hosts=2))
+    scope.restore(without.state(), ["http://a/1", "http://a/2", "http://b/"])
+    assert scope.refuses("http://a/3", "a", 0) == "host_full"
+    assert scope.refuses("http://b/2", "b", 0) is None
+    assert scope.refuses("http://c/", "c", 0) == "hosts"
