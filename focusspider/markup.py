@@ -57,6 +57,8 @@ _OTHER_XML = re.compile(
     r"<(?:rss|feed|urlset|sitemapindex|rdf:RDF|opml|kml|svg)\b",
     re.IGNORECASE,
 )
+#: What Scrapy takes for HTML, and browsers for XML.
+_XHTML = "application/xhtml+xml"
 _EMPTY_XML = re.compile(r"<([A-Za-z][\w:.-]*+)(\s[^<>]*)?/>")
 
 
@@ -94,7 +96,7 @@ def decoded(response: Response, *, max_size: int) -> str:
         text = text if as_html else escape(text, quote=False)
     if not shown:
         raise NotAPageError("not_html", f"{response.url} is no HTML: {_type(response)}")
-    if isinstance(response, XmlResponse):
+    if isinstance(response, XmlResponse) or _type(response).startswith(_XHTML):
         return _EMPTY_XML.sub(_closed, text)
     return text
 

@@ -52,7 +52,7 @@ def find(
     error: Callable[[str], FocusError],
     where: str = "",
 ) -> type[T]:
-    """Return the class of a name, or of an import path, which is a name with a dot.
+    """Return the class of a name, or of an import path, which has a dot or a colon.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def find(
     """
     if name in registry:
         return registry[name]
-    if not isinstance(name, str) or "." not in name:
+    if not isinstance(name, str) or not {".", ":"} & {*name}:
         raise UnknownNameError(kind, name, registry, where=where)
     try:
         found = import_object(name)

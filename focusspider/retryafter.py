@@ -54,11 +54,12 @@ class RetryAfterMiddleware:
         scheduler = FocusScheduler.of(self._crawler)
         if scheduler is None:
             return response
-        if response.status not in _STATUSES or value is None:
+        seconds = 0.0
+        if response.status in _STATUSES and value is not None:
+            seconds = seconds_to_wait(value.decode("latin-1"), datetime.now(UTC))
+        if not seconds:  # also where it asks for no time, or says what nobody can read
             self._back_off(scheduler, scheduler.host(request), response.status)
-            return response
-        seconds = seconds_to_wait(value.decode("latin-1"), datetime.now(UTC))
-        if seconds:
+        else:
             assert self._crawler.stats is not None
             scheduler.politeness.hold(scheduler.host(request), min(seconds, self._longest))
             self._crawler.stats.inc_value(stats.HOST_HELD)

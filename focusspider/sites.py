@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from focusspider.urls import RefusedURLError, resolve
+
 __all__ = ["Sites", "check_entry"]
 
 _PATTERN = "re:"
@@ -109,7 +111,7 @@ def _parse(entry: str) -> str | tuple[str, str] | re.Pattern[str]:
         match = _URL.match(entry)
         if match is None or not match[2] or "@" in entry[: match.end()]:
             raise ValueError("is no URL prefix; write http://HOST/PATH")
-        return _site(match), entry[match.end() :] or "/"
+        return _site(match), _path(entry, match)
     domain = _ascii(entry.removeprefix("*").removeprefix(".").removesuffix("."))
     labels = domain.split(".")
     if ":" in domain or "/" in domain:
@@ -136,6 +138,17 @@ def _site(match: re.Match[str]) -> str:
     if port == ":" or port == _DEFAULT_PORTS[match[1].lower()]:
         port = ""
     return _ascii(match[2]) + port
+
+
+def _path(entry: str, match: re.Match[str]) -> str:
+    """Return the path of a URL prefix, with what may follow it, as a request spells it."""
+    try:
+        spelt = resolve("", entry)
+    except RefusedURLError:  # such as one that is too long; it is compared as it is
+        return entry[match.end() :] or "/"
+    found = _URL.match(spelt)
+    assert found is not None
+    return spelt[found.end() :] or "/"
 
 
 def _ascii(host: str) -> str:

@@ -69,7 +69,7 @@ PAGE_NOT_HTML = _stat(
 )
 PAGE_FAILED = _stat(
     "focus/page/failed",
-    "Requests that brought no page.",
+    "Requests that brought no page, of the spider focus; one of your own has its errbacks.",
     "Look at the reason that leads, then in the log for its first URL.",
     http="The status was an error, such as 404 or 500.",
     dns="The host's name was not found.",
@@ -162,7 +162,7 @@ LINK_PUSHED = _stat(
 )
 LINK_KNOWN = _stat(
     "focus/link/known",
-    "Links whose URL the frontier knew; it may have been raised.",
+    "Links whose URL the frontier knew, which may have been raised, or had no room for.",
 )
 LINK_REFUSED = _stat(
     "focus/link/refused",

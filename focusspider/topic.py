@@ -22,6 +22,7 @@ from focusspider.errors import TopicError, nearest
 from focusspider.resources import is_packaged, located, shown
 from focusspider.sites import Sites
 from focusspider.topicvalues import ARGUMENTS, TopicValues, place
+from focusspider.urls import RefusedURLError, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -268,6 +269,14 @@ def _topic(values: TopicValues, *, needs_seeds: bool = True) -> Topic:
     return topic
 
 
+def _spelt(url: str) -> str:
+    """Return a seed as its request will spell it."""
+    try:
+        return resolve("", url)
+    except RefusedURLError:  # Scrapy may take it all the same
+        return url
+
+
 def _check_whole(topic: Topic, values: TopicValues, *, needs_seeds: bool) -> None:
     """Check what no single value shows."""
     if not (topic.keywords or topic.description or topic.targets):
@@ -278,9 +287,10 @@ def _check_whole(topic: Topic, values: TopicValues, *, needs_seeds: bool) -> Non
         raise TopicError(
             f"{topic.source}: there are no seeds; give the URLs that the crawl starts from"
         )
-    if topic.seeds and not any(topic.sites.allows(url) for url in topic.seeds):
+    seeds = [_spelt(url) for url in topic.seeds]
+    if seeds and not any(map(topic.sites.allows, seeds)):
         allow = Sites(allow=topic.sites.allow)
-        key = "deny" if any(allow.allows(url) for url in topic.seeds) else "allow"
+        key = "deny" if any(map(allow.allows, seeds)) else "allow"
         raise values.error(
             f"sites.{key}",
             getattr(topic.sites, key),

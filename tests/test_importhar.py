@@ -119,6 +119,17 @@ def test_what_is_wrong_changes_nothing(folder: Path) -> None:
     assert not (folder / "new.sqlite").exists()
 
 
+def test_a_session_without_a_page_leaves_no_graph(folder: Path) -> None:
+    har(folder / "none.har", c=None)
+    done = call(folder, "none.har", "--topic", "mills", "--out", "g.sqlite")
+    assert done.returncode == 1
+    assert "none.har has no page that can be learnt from: 1 entries, 1 of them" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(folder.glob("g.sqlite*"))
+    done = call(folder, "s.har", "--useful", "urls.txt", "--topic", "mills", "--out", "g.sqlite")
+    assert done.stdout.splitlines()[-1] == "Next:  scrapy focus-train mills --graph g.sqlite"
+
+
 def test_it_says_how_it_is_called(folder: Path) -> None:
     done = call(folder, "--help")
     assert "scrapy focus-import [options] SESSION.har" in done.stdout

@@ -32,6 +32,13 @@ def response(kind, body: bytes, content_type: str | None = None):
             b"<?xml version='1.0'?><html><title/><p/><br/>x</html>",
             "<?xml version='1.0'?><html><title></title><p></p><br/>x</html>",
         ),
+        (  # what Scrapy takes for HTML
+            HtmlResponse,
+            "application/xhtml+xml; charset=utf-8",
+            b"<html><script src='a.js'/><p>x</html>",
+            "<html><script src='a.js'></script><p>x</html>",
+        ),
+        (HtmlResponse, "text/html", b"<html><script src='a'/><p>x", "<html><script src='a'/><p>x"),
         (HtmlResponse, "text/html; charset=latin-1", b"<p>\xe9", "<p>é"),
         (HtmlResponse, "text/html; charset=utf-8", b"<p>\xe9", "<p>\ufffd"),
         (HtmlResponse, "text/html", b"<meta charset=koi8-r><p>\xc1", "<meta charset=koi8-r><p>а"),

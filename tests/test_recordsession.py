@@ -70,7 +70,7 @@ def test_a_session_on_the_sample_web(tmp_path: Path) -> None:
     assert {(edge.source, edge.destination) for edge in links} == links_by_the_pages(recorder.out)
     assert f"8 pages, {len(links)} links among them, 2 useful" in said
     assert "Framesets, which count as the pages in their frames: 1" in said
-    assert said.endswith("Next:  scrapy focus-train sample\n")
+    assert said.endswith(f"Next:  scrapy focus-train sample --graph {recorder.out}\n")
     with WebGraph.open(recorder.out) as graph:
         assert (graph.topic, graph.source) == ("sample", "session")
         assert set(graph.resolved(FRAMED)) == {f"{FRAMED}menu.htm", f"{FRAMED}carriage.htm"}

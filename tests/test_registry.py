@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from focusspider.errors import FocusError, TopicError
+from focusspider.errors import FocusError, SettingError, TopicError
 from focusspider.registry import (
     build,
     check_choice,
     check_flag,
     check_share,
     check_texts,
+    find,
     import_object,
     parameters,
 )
@@ -63,6 +65,13 @@ def test_wrong_parameters(params: dict[str, Any], message: str) -> None:
     with pytest.raises(FocusError) as caught:
         made(params, base_dir="z")
     assert str(caught.value) == message
+
+
+def test_a_class_by_its_path_with_a_colon_and_no_dot() -> None:
+    found = find(
+        "shape", {}, "fractions:Fraction", methods=["limit_denominator"], error=SettingError
+    )
+    assert found is Fraction
 
 
 def test_an_object_by_its_path() -> None:

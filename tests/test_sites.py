@@ -41,6 +41,10 @@ from focusspider.sites import Sites, check_entry
         ("http://example.org", "http://example.org/a", True),
         ("http://example.org:8000/", "http://example.org:8000/a", True),
         ("http://[::1]:8000/", "http://[::1]:8000/a", True),
+        ("http://example.org/größe/", "http://example.org/gr%C3%B6%C3%9Fe/1", True),
+        ("http://example.org/a b/", "http://example.org/a%20b/1", True),
+        ("http://example.org/a?q=é", "http://example.org/a?q=%C3%A9&b", True),
+        ("http://example.org/größe/", "http://example.org/gr%C3%B6/", False),
         # patterns, searched in the URL
         (r"re:/people/\w+$", "http://example.org/people/ann", True),
         (r"re:/people/\w+$", "http://example.org/people/", False),

@@ -112,7 +112,7 @@ class Command(FocusCommand):
                 out.with_name(f"{out.name}.part").rmdir()
         if collected is not None:
             shutil.rmtree(plan.part, ignore_errors=True)
-            print(_summary(collected, plan, name))
+            print(_summary(collected, plan, name, named=bool(opts.out)))
 
     def _collect(
         self, topic: Topic, config: FocusConfig, out: Path, opts: argparse.Namespace
@@ -347,7 +347,7 @@ def _export(graph_path: Path, to: Path) -> None:
             print(f"{len(left_out)} pages have no place in a folder: {shown}; a WARC has them all")
 
 
-def _summary(done: Collected, plan: Plan, name: str) -> str:
+def _summary(done: Collected, plan: Plan, name: str, *, named: bool) -> str:
     from focusspider.commands.collectsummary import summary
 
-    return summary(done, plan, name)
+    return summary(done, plan, name, named=named)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from focusspider.commands.graphfile import to_train
+
 if TYPE_CHECKING:
     from focusspider.commands.collecting import Collected, Plan
 
@@ -13,10 +15,11 @@ __all__ = ["summary"]
 _SHOWN = 5  # missing targets
 
 
-def summary(done: Collected, plan: Plan, topic: str) -> str:
+def summary(done: Collected, plan: Plan, topic: str, *, named: bool) -> str:
     """Return the summary: layers, pages, links, targets, what failed, and what to do next.
 
-    ``topic`` is the topic as the user named it.
+    ``topic`` is the topic as the user named it, and ``named`` whether the graph has a place that
+    was named.
     """
     lines = [f"Topic: {plan.topic.name}", f"From: {plan.source}", ""]
     if done.reports:
@@ -44,7 +47,7 @@ def summary(done: Collected, plan: Plan, topic: str) -> str:
     if done.missing:
         shown = ", ".join(done.missing[:_SHOWN]) + (" …" if len(done.missing) > _SHOWN else "")
         lines.append(f"{len(done.missing):,} targets are not stored there: {shown}")
-    lines += ["", f"Graph: {plan.out}", f"Next:  scrapy focus-train {topic}"]
+    lines += ["", f"Graph: {plan.out}", to_train(topic, plan.out, named=named)]
     return "\n".join(lines)
 
 

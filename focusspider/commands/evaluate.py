@@ -69,9 +69,11 @@ class Command(FocusCommand):
         # here, since every call of scrapy loads every command
         from focusspider.commands.progress import ProgressBar
         from focusspider.evaluation.benchmarkfile import load_benchmark
+        from focusspider.evaluation.digests import tables_of
         from focusspider.evaluation.page import write_evaluation_page
         from focusspider.evaluation.runner import Evaluation, Options
         from focusspider.evaluation.tables import markdown
+        from focusspider.relevance.labels import passed_over
 
         assert self.settings is not None
         logging.getLogger("focusspider").setLevel(logging.ERROR)
@@ -81,6 +83,9 @@ class Command(FocusCommand):
         if benchmark.missing:
             print(_missing(benchmark))
             return 0
+        for table in tables_of(benchmark):
+            if (problem := passed_over(table)) is not None:
+                print(problem, file=sys.stderr)
         out = Path(opts.out or config.exports_dir / "evaluations" / benchmark.name).absolute()
         make_folder(out, "--out")
         options = Options(
@@ -88,6 +93,7 @@ class Command(FocusCommand):
             workers=_workers(opts.workers),
             seeds=_seeds(opts.seeds),
             fresh=opts.fresh,
+            budget=opts.budget,
         )
         if benchmark.testbed is not None:
             from focusspider.evaluation.testbedrun import TestbedRun
@@ -143,6 +149,8 @@ def _chosen(
     if wanted is None:
         return None
     patterns = [pattern.strip() for pattern in wanted.split(",") if pattern.strip()]
+    if not patterns:
+        raise BenchmarkError(f"options: {wanted!r} names no {kind}; give names, with commas")
     for pattern in patterns:
         if not any(fnmatchcase(name(one), pattern) for one in known):
             raise UnknownNameError(kind, pattern, map(name, known), where="options")

@@ -89,7 +89,12 @@ class Command(FocusCommand):
                 parser = parser_of(topic.language if topic else "english", self.settings)
                 session = BrowsingSession(graph, parser)
                 report = import_har(har, session, useful, told=bar.show)
-                summary = told(session, report.passed_over, out, opts.topic)
+                if not len(graph):
+                    raise SettingError(
+                        f"{har} has no page that can be learnt from: {report.entries:,} entries, "
+                        f"{report.documents:,} of them documents; record the bodies, too"
+                    )
+                summary = told(session, report.passed_over, out, opts.topic, named=bool(opts.out))
             part.replace(out)  # all of it, or nothing
         except OSError as error:
             raise SettingError(

@@ -92,7 +92,7 @@ class Command(FocusCommand):
                 finally:
                     empty = not len(graph)
                 passed_over = {reason: session.counts[reason] for reason in PASSED_OVER}
-                summary = told(session, passed_over, out, name)
+                summary = told(session, passed_over, out, name, named=bool(opts.out))
         finally:
             if is_new and empty:
                 out.unlink(missing_ok=True)

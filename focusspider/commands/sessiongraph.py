@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from focusspider.commands.graphfile import to_train
 from focusspider.errors import SettingError
 from focusspider.webgraph.document import PASSED_OVER
 
@@ -25,12 +26,17 @@ def check_new(path: Path, *, append: bool) -> None:
 
 
 def told(
-    session: BrowsingSession, passed_over: Mapping[str, int], out: Path, topic: str | None
+    session: BrowsingSession,
+    passed_over: Mapping[str, int],
+    out: Path,
+    topic: str | None,
+    *,
+    named: bool,
 ) -> str:
     """Return the summary of a session.
 
     ``passed_over`` counts documents by their reason; ``topic`` is as the user named it, None
-    where there is none.
+    where there is none, and ``named`` is whether the graph has a place that was named.
     """
     graph, counts = session.graph, session.counts
     pages, edges, targets = len(graph), graph.n_edges, len(graph.targets())
@@ -49,5 +55,5 @@ def told(
     if not targets:
         lines.append("No page is useful yet, and without one there is nothing to learn.")
     elif topic is not None:
-        lines.append(f"Next:  scrapy focus-train {topic}")
+        lines.append(to_train(topic, out, named=named))
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
 import sys
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -111,9 +112,9 @@ class Command(FocusCommand):
             if self._train(kind, trainer, data, out, seed, about)
         ]
         if written:
-            choice = "relevance=classifier" if opts.relevance else f"strategy={written[-1]}"
-            crawl = f"scrapy crawl focus -a topic={name} -a {choice}"
-            print(f"\nNext: scrapy focus-inspect {out / f'{written[-1]}.npz'}, or {crawl}")
+            model = out / f"{written[-1]}.npz"
+            crawl = f"scrapy crawl focus -a topic={name} -a {_choice(opts, written[-1], model)}"
+            print(f"\nNext: scrapy focus-inspect {model}, or {crawl}")
 
     def _train(
         self,
@@ -230,3 +231,12 @@ def _summary(kind: str, path: Path, trained: Trained) -> list[str]:
         for name, value in trained.model.metrics.items()
     ]
     return lines
+
+
+def _choice(opts: argparse.Namespace, kind: str, model: Path) -> str:
+    """Return the argument of a crawl that takes a model, which is named where ``--out`` is."""
+    key, name = ("relevance", "classifier") if opts.relevance else ("strategy", kind)
+    if not opts.out:
+        return f"{key}={name}"
+    table = {"kind" if opts.relevance else "name": name, "model": str(model.absolute())}
+    return shlex.quote(f"{key}={json.dumps(table)}")

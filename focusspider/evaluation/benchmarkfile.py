@@ -80,6 +80,8 @@ class _Reader:
         strategies = self._strategies(table.get("strategies"))
         baseline = table.get("baseline", BASELINE)
         known = dict.fromkeys([*(one.label for one in strategies), BASELINE])
+        if not isinstance(baseline, str):
+            raise self.error("baseline", f"{baseline!r} is no text; give a strategy's label")
         if baseline not in known:
             raise UnknownNameError("strategy", baseline, known, where=f"{self.path}: baseline")
         pages = table.get("pages")
@@ -179,6 +181,10 @@ class _Reader:
             if key not in {"name", "topic", "label", "match", "judge", "pages"}
         }
         if "label" in table:
+            if "relevance" in table:
+                raise self.error(
+                    f"{where}: label", "there is relevance, too, and each is the truth; leave one"
+                )
             if labels is None:
                 raise self.error(f"{where}: label", "there is no table of them; give corpus.labels")
             match = {"match": table["match"]} if "match" in table else {}

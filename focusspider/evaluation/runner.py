@@ -18,7 +18,8 @@ Output folder contents
     what strategies with a corpus learn from (see :mod:`~focusspider.evaluation.texts`)
 ``crawls/CRAWL/STRATEGY/``
     the run folder of each crawl, its log, and what it measured of itself; it is used again
-    where nothing of the crawl has changed
+    where nothing of the crawl has changed. With another budget than the benchmark's it is in
+    ``crawls-N-pages/``
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from focusspider.errors import BenchmarkError
 from focusspider.evaluation.benchmark import BASELINE, StrategySpec
 from focusspider.evaluation.bound import read_bound
 from focusspider.evaluation.curves import pictures, write_curves
+from focusspider.evaluation.digests import FileDigests, digest
 from focusspider.evaluation.pool import run_jobs, tail
 from focusspider.evaluation.rows import Curve, row_of
 from focusspider.evaluation.tables import COSTS, areas, cost, crawls, summary, write_tables
@@ -82,6 +84,8 @@ class Options:
     workers: int = 1
     seeds: tuple[int, ...] = (0,)
     fresh: bool = False
+    #: pages of a crawl, where that is not the benchmark's own budget
+    budget: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,11 +132,13 @@ class Evaluation:
         corpus = [Path(entry) for entry in benchmark.archive if entry != SAMPLE]
         corpus += [benchmark.labels] if benchmark.labels else []
         self._digests = {
-            os.path.relpath(path, benchmark.corpora): _digest(path)
+            os.path.relpath(path, benchmark.corpora): digest(path)
             for path in corpus
             if path.exists()
         }
-        self._crawls = options.out / "crawls"
+        self._files = FileDigests(benchmark, options.out)
+        apart = "" if options.budget is None else f"-{options.budget}-pages"
+        self._crawls = options.out / f"crawls{apart}"
         self._places, self._texts = place_texts(
             benchmark, options.out / "texts", self.key, fresh=options.fresh
         )
@@ -155,10 +161,13 @@ class Evaluation:
                         strategy=strategy,
                         seed=seed,
                         folder=self._crawls / crawl.id / label,
-                        key=self.key(
-                            self._arguments(crawl, strategy), self.settings, {"seed": seed}
-                        ),
+                        key=self._run_key(crawl, strategy, seed),
                     )
+
+    def _run_key(self, crawl: CrawlSpec, strategy: StrategySpec, seed: int) -> str:
+        arguments = self._arguments(crawl, strategy)
+        files = self._files.of(arguments) | self._files.of_models(strategy.name, crawl)
+        return self.key(arguments, self.settings, {"seed": seed}, *([files] if files else ()))
 
     def _arguments(self, crawl: CrawlSpec, strategy: StrategySpec) -> dict[str, Any]:
         places = self._places.get(crawl.id)
@@ -239,7 +248,8 @@ class Evaluation:
         self.failures.append(Failure(run.name, answer.problem, Path(answer.job["log"])))
 
     def _bound_key(self, crawl: CrawlSpec) -> str:
-        return self.key(crawl.arguments, self.settings)
+        files = self._files.of(crawl.arguments)
+        return self.key(crawl.arguments, self.settings, *([files] if files else ()))
 
     def bound_jobs(self) -> list[dict[str, Any]]:
         """Return the jobs that find out what can be reached, where that is not known."""
@@ -380,16 +390,6 @@ def _measured(run: Run) -> dict[str, float] | None:
     except (OSError, ValueError):
         return None
     return table if table.get("key") == run.key else None
-
-
-def _digest(path: Path) -> str:
-    """Return the digest of a file, or of all files in a folder and their names."""
-    if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.is_file())
-        text = "".join(f"{file.relative_to(path)} {_digest(file)}\n" for file in files)
-        return hashlib.sha256(text.encode()).hexdigest()
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_json(path: Path, table: object) -> None:

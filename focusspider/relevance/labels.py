@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from focusspider.page import Page
     from focusspider.profile import TopicProfile
 
-__all__ = ["LabelRelevance"]
+__all__ = ["LabelRelevance", "passed_over"]
 
 logger = logging.getLogger(__name__)
 
@@ -120,8 +120,29 @@ class LabelRelevance:
             )
 
 
+def passed_over(path: Path) -> str | None:
+    """Return which rows of a table have URLs that no crawl can fetch, in words; None: none."""
+    _, refused = _read_rows(path)
+    if not refused:
+        return None
+    return (
+        f"{path}: {len(refused)} rows have URLs that no crawl can fetch and are passed over; "
+        f"the first is {refused[0]}"
+    )
+
+
 def _read(path: Path) -> dict[str, tuple[str, ...]]:
     """Return the labels of each URL of a table."""
+    labels, refused = _read_rows(path)
+    if refused:
+        logger.warning("%s", passed_over(path))
+    if not labels:
+        raise TopicError(f"{path}: there are no labels in it; give rows of url,label")
+    return labels
+
+
+def _read_rows(path: Path) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Return the labels of each URL of a table, and the rows that have no such URL."""
     labels: dict[str, tuple[str, ...]] = {}
     refused: list[str] = []
     for line, url, label in _rows(path):
@@ -132,14 +153,7 @@ def _read(path: Path) -> dict[str, tuple[str, ...]]:
             continue
         if label not in labels.get(key, ()):
             labels[key] = (*labels.get(key, ()), label)
-    if refused:
-        logger.warning(
-            "%s: %d rows have URLs that no crawl can fetch and are passed over; the first is %s",
-            path, len(refused), refused[0],
-        )  # fmt: skip
-    if not labels:
-        raise TopicError(f"{path}: there are no labels in it; give rows of url,label")
-    return labels
+    return labels, refused
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, str]]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["GraphArrays", "GraphEdge", "GraphPage", "response_of"]
+__all__ = ["GraphArrays", "GraphEdge", "GraphPage", "as_utf8", "response_of"]
 
 
 class GraphPage(NamedTuple):
@@ -58,6 +58,11 @@ class GraphArrays(NamedTuple):
     sources: NDArray[np.int64]
     destinations: NDArray[np.int64]
     targets: NDArray[np.bool_]
+
+
+def as_utf8(content_type: str) -> str:
+    """Return the type of a page whose text is kept in UTF-8, whatever charset it had."""
+    return f"{content_type.partition(';')[0]}; charset=utf-8"
 
 
 def response_of(page: GraphPage, body: bytes) -> TextResponse:

@@ -27,7 +27,7 @@ from focusspider.errors import NotAPageError
 from focusspider.links import folded
 from focusspider.urls import Fingerprinter, RefusedURLError, resolve
 from focusspider.webgraph.document import PASSED_OVER, Document, PassedOverError, cleaned
-from focusspider.webgraph.parts import GraphPage, response_of
+from focusspider.webgraph.parts import GraphPage, as_utf8, response_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -239,10 +239,12 @@ class BrowsingSession:
         if body is None:
             is_text = document.content_type.strip().lower().startswith(("text/", "application/x"))
             raise PassedOverError("no_body" if is_text or not document.content_type else "not_html")
-        if isinstance(body, str):
+        content_type = document.content_type
+        if isinstance(body, str):  # in no charset, whatever the page says of its own
             body = body.encode("utf-8", "replace")
+            content_type = as_utf8(content_type)
         about = GraphPage(
-            0, document.url, "", document.status, document.content_type,
+            0, document.url, "", document.status, content_type,
             document.content_language, target=False, extra=False, layer=None,
         )  # fmt: skip
         try:

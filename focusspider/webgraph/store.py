@@ -21,7 +21,13 @@ from focusspider.urls import BaseURL, Fingerprinter
 from focusspider.webgraph.database import create_database, explained, open_database
 from focusspider.webgraph.digest import MAX_BODY, content_digest, unpacked
 from focusspider.webgraph.distances import hop_distances
-from focusspider.webgraph.parts import GraphArrays, GraphEdge, GraphPage, response_of
+from focusspider.webgraph.parts import (
+    GraphArrays,
+    GraphEdge,
+    GraphPage,
+    as_utf8,
+    response_of,
+)
 
 if TYPE_CHECKING:
     import os
@@ -158,7 +164,7 @@ class WebGraph:
         """
         body = html if isinstance(html, bytes) else html.encode("utf-8", "replace")
         if isinstance(html, str):
-            content_type = f"{content_type.partition(';')[0]}; charset=utf-8"
+            content_type = as_utf8(content_type)
         if len(body) > MAX_BODY:
             raise WebGraphError(
                 f"page {url} has {len(body):,} bytes; a graph takes {MAX_BODY:,} at most"

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,9 +14,11 @@ import pytest
 from focusspider.errors import BenchmarkError
 from focusspider.evaluation.benchmarkfile import load_benchmark
 from focusspider.evaluation.runner import Evaluation, Options
+from focusspider.models.modelfile import write_model
 from tests.crawls import ROOT
 from tests.evaluation.smallweb import BENCHMARK, write
 from tests.report.htmlcheck import parse_file
+from tests.strategies.tinymodels import crf_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,6 +125,39 @@ def test_what_is_finished_is_used_again(small: Path, tmp_path: Path) -> None:
     assert len(ran) == 3
 
 
+def test_crawls_with_another_budget_are_kept_apart(tmp_path: Path) -> None:
+    benchmark = load_benchmark(write(tmp_path))
+    evaluate(benchmark, tmp_path / "out")
+    few = benchmark.narrowed(pages=3)
+    for ran in (3, 0):
+        assert len(evaluate(few, tmp_path / "out", budget=3)[1]) == ran
+        assert rows_of(tmp_path / "out")["dom"]["fetched"] == 3
+    assert evaluate(benchmark, tmp_path / "out")[1] == []
+    assert rows_of(tmp_path / "out")["dom"]["found"] == 2
+
+
+def test_other_files_that_a_crawl_names_are_crawled_again(tmp_path: Path) -> None:
+    table = tmp_path / "truth.csv"
+    truth = f'relevance = {{ kind = "labels", file = "{table}", label = "wanted" }}'
+    apart = BENCHMARK.replace('label = "wanted"', truth).replace('labels = "labels.csv"\n', "")
+    model = tmp_path / "models/clocks/crf.npz"
+    settings = f'[settings]\nFOCUS_MODELS_DIR = "{tmp_path / "models"}"\n\n[corpus]'
+    apart = apart.replace("[corpus]", settings)
+    apart = apart.replace('"dom"', f'{{ name = "crf", model = "{model}" }}, "auto"')
+    path = write(tmp_path, apart)
+    table.write_text((tmp_path / "corpora/labels.csv").read_text())
+    model.parent.mkdir(parents=True)
+    write_model(model, crf_file())
+    out = tmp_path / "out"
+    assert len(evaluate(load_benchmark(path), out)[1]) == 4
+    assert evaluate(load_benchmark(path), out)[1] == []
+    write_model(model, replace(crf_file(), date="2026-11-29T00:00:00Z"))
+    assert sorted(evaluate(load_benchmark(path), out)[1]) == ["clocks by auto", "clocks by crf"]
+    table.write_text(table.read_text().replace("old.html,other", "old.html,wanted"))
+    assert len(evaluate(load_benchmark(path), out)[1]) == 4
+    assert rows_of(out)["breadth-first"]["targets"] == 3
+
+
 def test_a_changed_corpus_is_crawled_again(tmp_path: Path) -> None:
     path = write(tmp_path)
     evaluate(load_benchmark(path), tmp_path / "out")
@@ -220,7 +256,7 @@ def test_without_the_extra_all_but_pictures_and_page_is_written(tmp_path: Path) 
     assert page.startswith("There is no report.html: drawing curves in a page needs a library")
     assert pictures[-33:] == page[-33:] == "pip install 'focusspider[report]'"
     assert {path.name for path in tmp_path.iterdir()} == {
-        "crawls", "curves.json", "evaluation.json", "results.json", "tables",
+        "crawls-5-pages", "curves.json", "evaluation.json", "results.json", "tables",
     }  # fmt: skip
 
 
@@ -243,6 +279,7 @@ def test_the_command_fails_where_a_crawl_does(tmp_path: Path) -> None:
         (["benchmarks/webkb.toml", "--corpora", "nowhere"], 0, "webkb is skipped: its corpus"),
         (["benchmarks/none.toml"], 1, "benchmarks/none.toml: there is no such file"),
         (["benchmarks/sample.toml", "--crawls", "clock"], 1, "did you mean 'clocks'"),
+        (["benchmarks/sample.toml", "--crawls", ","], 1, "options: ',' names no crawl"),
         (["benchmarks/sample.toml", "--budget", "0"], 1, "--budget 0: give 1 page or more"),
         (["benchmarks/sample.toml", "--seeds", "a"], 1, "--seeds a: give whole numbers"),
         (["benchmarks/sample.toml", "--workers", "0"], 1, "--workers 0: give 1 or more"),

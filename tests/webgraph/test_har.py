@@ -223,6 +223,17 @@ def test_charsets(session: BrowsingSession, tmp_path: Path, text: str | bytes, k
     assert "<p>часы" in session.graph.html(f"{SITE}1")
 
 
+@pytest.mark.parametrize("kind", ["text/html; charset=iso-8859-1", "text/html"])
+def test_text_that_the_browser_decoded_is_read_as_it_is(
+    session: BrowsingSession, tmp_path: Path, kind: str
+) -> None:
+    first = "<meta charset=iso-8859-1><title>Übersicht</title><a href='/größe'>Größe</a>"
+    entries = entry("1", first, kind=kind), entry("gr%C3%B6%C3%9Fe", "<p>x", kind=kind)
+    import_har(file_of(tmp_path / "s.har", *entries), session)
+    assert next(session.graph.pages()).title == "Übersicht"
+    assert session.graph.n_edges == 1
+
+
 ODD: list[object] = [
     {},
     {"request": None, "response": []},
