@@ -13,9 +13,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from scrapy import Request
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, TextResponse
 
 from focusspider.errors import FocusError, SettingError
+from focusspider.markup import text_of
 from focusspider.render.context import context_request
 from focusspider.render.guard import Guard
 from focusspider.render.policy import RenderPolicy
@@ -38,6 +39,7 @@ logger = logging.getLogger(__name__)
 _START = 60.0  # seconds that the browser may take to start
 _PAUSE = 0.02  # seconds between two looks at whether the browser is there
 _GRACE = 5.0  # seconds beside those of the policy, and to close a page
+_TAG = re.compile(r"<[A-Za-z]")
 _HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 #: Rendered before anything is asked of the web, to see that the browser works.
 _TRIAL = HtmlResponse("http://trial.invalid/", body=b"<p><a href=/a>a</a>", encoding="utf-8")
@@ -233,6 +235,9 @@ class Browser:
             raise RenderError("too_large", f"{document.url}: {size} characters")
         if not size:
             raise RenderError("error", f"{document.url}: its scripts left nothing of it")
+        html = _based(read["html"], read["base"])
+        if guard.led and isinstance(document, TextResponse) and _is_cut(html, text_of(document)):
+            html = text_of(document)
         prober = Prober(
             page,
             guard,
@@ -243,7 +248,7 @@ class Browser:
         )
         await self._probe(prober, guard)
         return Rendered(
-            _joined(_based(read["html"], read["base"]), prober.found.html),
+            _joined(html, prober.found.html),
             prober.found,
             guard.refused + prober.found.refused,
             guard.dialogs,
@@ -294,6 +299,15 @@ def _nonsense() -> tuple[type[Exception], ...]:
 
 def _is_gone(error: Exception) -> bool:
     return any(words in str(error) for words in ("crashed", "has been closed", "Connection closed"))
+
+
+def _is_cut(html: str, fetched: str) -> bool:
+    """Return whether a document that leads elsewhere has less than was fetched.
+
+    Where a script leads on, Chromium reads no further, whatever comes of it.
+    """
+    implied = sum(tag not in fetched.lower() for tag in ("<html", "<head", "<body"))
+    return len(_TAG.findall(html)) - implied < len(_TAG.findall(fetched))
 
 
 def _based(html: str, base: str | None) -> str:

@@ -171,3 +171,17 @@ def _begun(tmp_path: Path, **settings: Any) -> tuple[Crawl, list[str]]:
         arguments = ("keywords=clock", f"seeds={web.url('/')}", "render=always")
         done = crawl(tmp_path, *arguments, **QUICK, **settings)
     return done, [hit.path for hit in web.hits]
+
+
+def test_a_page_whose_script_leads_on_keeps_what_was_fetched(tmp_path: Path) -> None:
+    found = {
+        "/": "<a href=/first>1</a><a href=/last>2</a><script></script>",
+        # Chromium reads no further, although the page may not lead on
+        "/first": "<script>location.replace('/on/1')</script><p>clock</p><a href=/rest/1>clock</a>",
+        "/last": "<p>clock</p><script>location.href = '/on/2'</script><a href=/rest/2>clock</a>",
+        **dict.fromkeys(("/on/1", "/on/2", "/rest/1", "/rest/2"), "clock"),
+    }
+    with Site(found) as web:
+        done = rendered(tmp_path, web, "render=auto")
+    assert sorted(paths(done)) == sorted(found)
+    assert "focus/render/failed" not in done.stats
