@@ -17,6 +17,7 @@ the nodes and texts that nothing else leads to.
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
@@ -39,17 +40,15 @@ if TYPE_CHECKING:
 
     from focusspider.page import Page
 
-__all__ = [
-    "TRAINED",
-    "USUAL",
-    "LinkEvidence",
-    "Snapshot",
-]
+__all__ = ["TRAINED", "USUAL", "LinkEvidence", "Snapshot"]
 
 #: What each trained model says of a link, in the columns of ``link_trained``: what it is worth,
 #: in (0, 1], and how many links a target is away; and both of a link that is nothing much.
 TRAINED = ("value", "distance")
 USUAL = (0.05, 2.5)
+
+#: Words whose hash is remembered.
+_MOST_HASHES = 50_000
 
 #: name of the array → its type, and columns
 _LAYOUT: Mapping[str, tuple[type[np.generic], int]] = {
@@ -148,6 +147,7 @@ class LinkEvidence:
         }
         self.forgotten = 0
         self.names = LinkNames()
+        self._hashes: dict[str, int] = {}
         self._begin({name: np.zeros(0, dtype=dtype) for name, (dtype, _) in self._layout.items()})
         self._node_row = GrowingArray(np.int32)
 
@@ -301,16 +301,24 @@ class LinkEvidence:
         number = len(self._arrays["text_key"])
         self._texts.put(key, number)
         terms = terms_of() if text else Terms()
-        words = []
-        for word in list(terms)[:MAX_WORDS]:
-            name = word.encode("utf-8", "replace")
-            words.append(crc32(name))
-            self.names.add("word", words[-1], name)
+        words = [self._word(word) for word in islice(terms, MAX_WORDS)]
         self._arrays["text_key"].append(key)
         self._arrays["text_cosine"].append(cosine(self._keywords, terms))
         self._arrays["text_length"].append(log(1 + len(text)))
         self._arrays["text_words"].extend(np.array(words, dtype=np.uint32))
         self._arrays["text_end"].append(len(self._arrays["text_words"]))
+        return number
+
+    def _word(self, word: str) -> int:
+        """Return the hash of a word, whose name is kept; the words of a web are few, and recur."""
+        number = self._hashes.get(word)
+        if number is None:
+            name = word.encode("utf-8", "replace")
+            number = crc32(name)
+            self.names.add("word", number, name)
+            if len(self._hashes) >= _MOST_HASHES:
+                self._hashes.clear()
+            self._hashes[word] = number
         return number
 
     def _views(self) -> dict[str, NDArray[Any]]:
