@@ -123,8 +123,10 @@ class LabelRelevance:
 def passed_over(path: Path) -> str | None:
     """Return which rows of a table have URLs that no crawl can fetch, in words; None: none."""
     _, refused = _read_rows(path)
-    if not refused:
-        return None
+    return _in_words(path, refused) if refused else None
+
+
+def _in_words(path: Path, refused: Sequence[str]) -> str:
     return (
         f"{path}: {len(refused)} rows have URLs that no crawl can fetch and are passed over; "
         f"the first is {refused[0]}"
@@ -135,7 +137,7 @@ def _read(path: Path) -> dict[str, tuple[str, ...]]:
     """Return the labels of each URL of a table."""
     labels, refused = _read_rows(path)
     if refused:
-        logger.warning("%s", passed_over(path))
+        logger.warning("%s", _in_words(path, refused))
     if not labels:
         raise TopicError(f"{path}: there are no labels in it; give rows of url,label")
     return labels

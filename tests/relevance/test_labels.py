@@ -11,7 +11,7 @@ import pytest
 from focusspider.errors import TopicError
 from focusspider.relevance import build_relevance
 from focusspider.relevance.base import Judgement
-from focusspider.relevance.labels import LabelRelevance
+from focusspider.relevance.labels import LabelRelevance, passed_over
 from tests.pages import page
 
 if TYPE_CHECKING:
@@ -118,6 +118,9 @@ def test_rows_that_no_crawl_can_fetch_are_passed_over(
     assert judge.judge(page("<p>x</p>", "http://a.example/")).relevant
     assert "2 rows" in caplog.text
     assert "line 2, 'ftp://a.example/': scheme" in caplog.text
+    assert passed_over(file) in caplog.messages
+    file.write_text("label,url\ny,http://a.example/\n")
+    assert passed_over(file) is None
 
 
 def test_a_table_with_a_byte_order_mark_and_quotes(tmp_path: Path) -> None:
