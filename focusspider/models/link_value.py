@@ -1,14 +1,13 @@
 """What a link is worth, learnt from what following others has brought.
 
-Two parts that a crawl refits again and again, and that need no more than numpy. A
-:class:`SuccessTable` says how often the links of a group (one source page, one directory,
-one word) led to something; a :class:`LinkValue` weighs many such figures against each other.
+A :class:`LinkValue` weighs many figures against each other, such as those of a
+:class:`~focusspider.models.success_table.SuccessTable`. A crawl refits it again and again.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +16,8 @@ from focusspider.registry import check_number, check_whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["FOLDS", "LinkValue", "SuccessTable", "logit", "sigmoid"]
+__all__ = ["LinkValue", "logit", "sigmoid"]
 
-#: Places of a table of hashes at most, as a power of two: trials are many, groups are fewer.
-_MOST_BITS = 18
-#: Parts of the trials, of which a member leaves its own out.
-FOLDS = 5
 #: Standard deviations from the mean that count: a feature that hardly varied when the model was
 #: fitted may be any number of them away later.
 _FARTHEST = 4.0
@@ -39,126 +34,14 @@ def logit(p: float) -> float:
 
 def sigmoid(z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probabilities of log odds; those beyond ±30 count as ±30."""
-    probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(z, -_LARGEST, _LARGEST)))
+    probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-_between(z, _LARGEST)))
     return probabilities
 
 
-class SuccessTable:
-    """How often the members of each group succeeded, smoothed towards the mean of all.
-
-    The log odds of a group with s successes in t trials are
-
-        log((s + a·m) / (t - s + a·(1 - m))) - log(m / (1 - m)),
-
-    so 0 for a group that is not known: m is the mean of all, and a the number of trials that
-    it counts for.
-
-    What a model is fitted to must not hold a member's own outcome. Trials are in folds, and a
-    member of one asks for its group without that fold. To leave out the member alone would
-    not do: what is left is then the lower the higher its own outcome is, and where the groups
-    differ little that would be all a model learns.
-
-    Groups are integers. Those of 32-bit hashes share places, where the table is full, with
-    others by chance; those that number things from 0 do not.
-
-    Parameters
-    ----------
-    groups
-        Group of each trial, (n_trials,); hashes, or numbers from 0.
-    outcomes
-        What came of each, in [0, 1], (n_trials,).
-    folds
-        Fold of each, from 0 to :data:`FOLDS` - 1, (n_trials,); None: members ask with their own
-        outcomes in what they are told.
-    mean
-        m, in (0, 1).
-    prior
-        a, above 0.
-    numbered
-        So many numbers there are; a larger one is not known. None: groups are hashes.
-    added
-        Groups, trials and successes that were counted elsewhere, (n,) each; they are in no
-        fold.
-    """
-
-    __slots__ = ("_folded", "_mask", "_mean", "_numbered", "_prior", "_successes", "_trials")
-
-    def __init__(
-        self,
-        groups: NDArray[np.integer],
-        outcomes: NDArray[np.float64],
-        folds: NDArray[np.int64] | None = None,
-        *,
-        mean: float,
-        prior: float = 1.0,
-        numbered: int | None = None,
-        added: tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]] | None = None,
-    ) -> None:
-        self._mean, self._prior, self._numbered = mean, prior, numbered
-        # A quarter full where all trials differ, up to the most; the number after the last is
-        # that of all unknown ones.
-        n = len(groups) + (0 if added is None else len(added[0]))
-        self._mask = (1 << min(max(10, (4 * n).bit_length()), _MOST_BITS)) - 1
-        size = self._mask + 1 if numbered is None else numbered + 1
-        places = self._places(groups)
-        self._trials = np.bincount(places, minlength=size).astype(np.float32)
-        self._successes = np.bincount(places, outcomes, minlength=size).astype(np.float32)
-        if added is not None:
-            more = self._places(added[0])
-            self._trials += np.bincount(more, added[1], minlength=size).astype(np.float32)
-            self._successes += np.bincount(more, added[2], minlength=size).astype(np.float32)
-        self._folded: tuple[NDArray[np.int32], NDArray[np.float32]] | None = None
-        if folds is not None:
-            self._folded = (places * FOLDS + folds).astype(np.int32), outcomes.astype(np.float32)
-
-    def counts(
-        self, groups: NDArray[np.integer], folds: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return trials and successes of each group, without those of a fold where given, (n,)."""
-        places = self._places(groups)
-        trials = self._trials[places].astype(np.float64)
-        successes = self._successes[places].astype(np.float64)
-        if folds is not None:
-            of_fold, good_of_fold = self._in_fold(places * FOLDS + folds)
-            trials = np.maximum(trials - of_fold, 0)
-            successes = np.clip(successes - good_of_fold, 0, trials)
-        return trials, successes
-
-    def log_odds(
-        self, trials: NDArray[np.float64], successes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the smoothed log odds of counts, less those of the mean."""
-        m, a = self._mean, self._prior
-        odds: NDArray[np.float64] = (successes + a * m) / (trials - successes + a * (1 - m))
-        return np.log(odds) - logit(m)
-
-    def evidence(
-        self, groups: NDArray[np.integer], folds: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the :meth:`log_odds` of the :meth:`counts` of groups."""
-        return self.log_odds(*self.counts(groups, folds))
-
-    def drop_folds(self) -> None:
-        """Forget what is in which fold, when a model has been fitted: that is most of it all."""
-        self._folded = None
-
-    def _in_fold(self, asked: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return trials and successes of places in folds, (n,) each."""
-        if self._folded is None:
-            raise ValueError("the trials are in no folds, or these were dropped")
-        places, outcomes = self._folded
-        order = np.argsort(places, kind="stable")
-        ascending = places[order]
-        sums = np.concatenate([[0.0], np.cumsum(outcomes[order], dtype=np.float64)])
-        wanted = asked.astype(np.int32)
-        first = np.searchsorted(ascending, wanted)
-        end = np.searchsorted(ascending, wanted, side="right")
-        return (end - first).astype(np.float64), sums[end] - sums[first]
-
-    def _places(self, groups: NDArray[np.integer]) -> NDArray[np.int64]:
-        if self._numbered is None:
-            return groups.astype(np.int64) & self._mask
-        return np.minimum(groups.astype(np.int64), self._numbered)
+def _between(values: NDArray[np.float64], most: float) -> NDArray[np.float64]:
+    """Return values cut at ±most; for few of them numpy's ``clip`` takes several times as long."""
+    cut: NDArray[np.float64] = np.minimum(np.maximum(values, -most), most)
+    return cut
 
 
 class LinkValue:
@@ -209,7 +92,7 @@ class LinkValue:
         self.mean_ = features.mean(axis=0)
         deviations = features.std(axis=0)
         self.scale_ = np.where(deviations > 1e-9, deviations, 1.0)
-        deviations = np.clip((features - self.mean_) / self.scale_, -_FARTHEST, _FARTHEST)
+        deviations = _between((features - self.mean_) / self.scale_, _FARTHEST)
         z = np.column_stack([deviations, np.ones(len(features))])
         ridge = np.full(z.shape[1], self.l2)
         ridge[-1] = _INTERCEPT_L2
@@ -245,7 +128,7 @@ class LinkValue:
 
     def contributions(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what each feature adds to the log odds, (n, n_features)."""
-        deviations = np.clip((features - self.mean_) / self.scale_, -_FARTHEST, _FARTHEST)
+        deviations = _between((features - self.mean_) / self.scale_, _FARTHEST)
         parts: NDArray[np.float64] = deviations * self.weights_
         return parts
 

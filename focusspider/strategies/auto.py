@@ -45,8 +45,8 @@ if TYPE_CHECKING:
         RerankWork,
         State,
     )
-    from focusspider.strategies.linkevidence import Snapshot
     from focusspider.strategies.linksharing import Elsewhere
+    from focusspider.strategies.linktables import Snapshot
 
 __all__ = ["Auto"]
 
@@ -237,13 +237,12 @@ class Auto(BaseStrategy):
         learnt = self._learnt_since(self._evidence.forgotten)
         first, end = self._evidence.links_of(row) if row >= 0 else (0, 0)
         seen = self._evidence.glance()
-        links = np.arange(first, end)
-        nodes = seen.link_node[links].astype(np.int64)
+        nodes = seen.link_node[first:end].astype(np.int64)
         # A page that was fetched before may have had other links.
         known = np.array_equal(seen.node_key[nodes], page.link_keys)
         if learnt is None or not page.links or not known:
             return self._by_prior(page, figures)._replace(state=inherited)
-        each = Candidates(nodes, links, np.arange(len(links)))
+        each = Candidates.of_page(nodes, first)
         log_odds, parts = self._learner.explained(seen, each, learnt)
         return LinkScores(priorities(log_odds), inherited, parts)
 

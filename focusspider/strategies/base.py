@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ from focusspider.priority import scalar_priorities
 from focusspider.text import Terms, cosine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -28,6 +29,7 @@ __all__ = [
     "ContributionWork",
     "GraphStrategy",
     "KeywordStrategy",
+    "LaterParts",
     "LinkScores",
     "RerankWork",
     "Reranking",
@@ -54,6 +56,26 @@ class LinkScores(NamedTuple):
     priorities: NDArray[np.int64]  # (n_links,)
     state: State | None = None
     parts: Mapping[str, NDArray[np.float64]] = {}
+
+
+class LaterParts(Mapping[str, "NDArray[np.float64]"]):
+    """Parts of scores that are computed when one is asked for: in most crawls none is."""
+
+    def __init__(self, compute: Callable[[], Mapping[str, NDArray[np.float64]]]) -> None:
+        self._compute = compute
+
+    @cached_property
+    def _parts(self) -> Mapping[str, NDArray[np.float64]]:
+        return self._compute()
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        return self._parts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
 
 
 class Reranking(NamedTuple):

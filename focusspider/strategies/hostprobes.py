@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from focusspider.strategies.linkevidence import Snapshot
+    from focusspider.strategies.linktables import Snapshot
 
 __all__ = ["HostProbes", "allowed_probes"]
 

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from focusspider.strategies.linkevidence import Snapshot
+    from focusspider.strategies.linktables import Snapshot
 
 __all__ = ["PageValues", "credit_share", "page_values", "recent_harvest", "wanted"]
 
@@ -75,8 +75,9 @@ class PageValues(NamedTuple):
         What is told of a link by the page that has it must not hold what came of that very
         link: a page that is credited for it would tell its outcome.
 
-        A whole fold is not left out here, as :class:`~focusspider.models.link_value.SuccessTable`
-        does: with that, and without the figure, crawls found less (docs/results.md).
+        A whole fold is not left out here, as
+        :class:`~focusspider.models.success_table.SuccessTable` does: with that, and without the
+        figure, crawls found less (docs/results.md).
         """
         own = np.where(self.opener[nodes] == rows, self.part[nodes], 0.0)
         return self._of(self.found[rows], np.maximum(self.opened[rows] - own, 0.0))

@@ -1,25 +1,17 @@
 """What a crawl has seen of links: flat arrays, that another thread can read while they grow.
 
-There are four tables.
-
-- A *row* is a fetched page, in the order of fetching.
-- A *node* is a URL that was met, whether it is fetched or not.
-- A *link* is one link of one row to a node, in the order in which they were found.
-- A *text* is an anchor or a context, once, however many links have it: menus are the same on
-  page after page.
-
-Everything a strategy learns is computed from them anew, so they are all that it has to
-remember. They are bounded: when there are more than ``max_links`` links or rows, the pages
-that were fetched first are forgotten with their links, a quarter of them all, and with them
-the nodes and texts that nothing else leads to.
+Everything a strategy learns is computed from these tables anew
+(:mod:`~focusspider.strategies.linktables`), so they are all that it has to remember. They are
+bounded: when there are more than ``max_links`` links or rows, the pages that were fetched first
+are forgotten with their links, a quarter of them all, and with them the nodes and texts that
+nothing else leads to.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import islice
 from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -27,93 +19,26 @@ import numpy as np
 from focusspider.growing import GrowingArray
 from focusspider.keytable import ABSENT, KeyTable, url_key
 from focusspider.strategies.linkforgetting import without_rows
-from focusspider.strategies.linkgroups import SAME_DIRECTORY, SAME_HOST, link_groups
-from focusspider.strategies.linknames import LinkNames
+from focusspider.strategies.linkgroups import FIRST_OF, SAME_DIRECTORY, SAME_HOST, link_groups
+from focusspider.strategies.linknames import LinkNames, WordHashes
+from focusspider.strategies.linktables import LAYOUT, USUAL, Snapshot
 from focusspider.strategies.pairfilter import PairFilter, mixed
 from focusspider.strategies.urlspelling import MAX_WORDS, URL_GROUPS, place_of, url_spelling
 from focusspider.text import Terms, cosine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from focusspider.page import Page
 
-__all__ = ["TRAINED", "USUAL", "LinkEvidence", "Snapshot"]
+__all__ = ["LinkEvidence"]
 
-#: What each trained model says of a link, in the columns of ``link_trained``: what it is worth,
-#: in (0, 1], and how many links a target is away; and both of a link that is nothing much.
-TRAINED = ("value", "distance")
-USUAL = (0.05, 2.5)
-
-#: Words whose hash is remembered.
-_MOST_HASHES = 50_000
-
-#: name of the array → its type, and columns
-_LAYOUT: Mapping[str, tuple[type[np.generic], int]] = {
-    "row_node": (np.int32, 1),
-    "row_parent": (np.int32, 1),  # row of the page that first linked to it, or -1
-    "row_depth": (np.int32, 1),
-    "row_relevance": (np.float32, 1),
-    "row_relevant": (np.uint8, 1),
-    "row_cosine": (np.float32, 1),
-    "row_hub": (np.float32, 1),
-    "row_host": (np.uint32, 1),  # hashes
-    "row_directory": (np.uint32, 1),
-    "row_end": (np.int64, 1),  # number of links up to its last
-    "node_key": (np.uint64, 1),
-    "node_parent": (np.int32, 1),  # row of the page that first linked to it, or -1
-    "node_groups": (np.uint32, len(URL_GROUPS)),  # hashes
-    "node_numbers": (np.float16, 4),  # slashes, log of the length, keywords, a query or not
-    "node_words": (np.uint32, 1),  # hashes
-    "node_end": (np.int64, 1),  # number of words up to its last
-    "link_node": (np.int32, 1),
-    "link_row": (np.int32, 1),
-    "link_path": (np.uint32, 1),  # hash of its tag path
-    "link_anchor": (np.int32, 1),  # text
-    "link_context": (np.int32, 1),  # text
-    "link_place": (np.float16, 1),  # 0 for the first of its page, up to 1
-    "link_flags": (np.uint8, 1),
-    "text_key": (np.uint64, 1),
-    "text_cosine": (np.float32, 1),
-    "text_length": (np.float32, 1),  # log of 1 + its length
-    "text_words": (np.uint32, 1),  # hashes
-    "text_end": (np.int64, 1),
-}
-
-
-class Snapshot(NamedTuple):
-    """The tables at one moment; see :class:`LinkEvidence`."""
-
-    arrays: Mapping[str, NDArray[Any]]
-    node_row: NDArray[np.int32]  # (n_nodes,): row of a node, or -1 where it is not fetched
-
-    def __getattr__(self, name: str) -> NDArray[Any]:
-        try:
-            return self.arrays[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of fetched pages."""
-        return len(self.arrays["row_node"])
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of URLs."""
-        return len(self.node_row)
-
-    def until(self, rows: int) -> Snapshot:
-        """Return what was known when there were so many rows, but for URLs and texts."""
-        links = int(self.row_end[rows - 1]) if rows else 0
-        ends = {"row_": rows, "link_": links}
-        arrays = {
-            name: values[: ends.get(name[: name.index("_") + 1])]
-            for name, values in self.arrays.items()
-        }
-        return Snapshot(arrays, np.where(self.node_row < rows, self.node_row, ABSENT))
+#: Columns of ``node_groups``.
+_DIRECTORY, _HOST = URL_GROUPS.index("directory"), URL_GROUPS.index("host")
+#: Links that are looked at together when all of them are looked at anew.
+_CHUNK = 4_096
 
 
 class LinkEvidence:
@@ -127,7 +52,7 @@ class LinkEvidence:
         Most links that are kept, and most pages; after forgetting three quarters of them.
     trained
         Names of the figures of each link that come from elsewhere (:meth:`tell`): those of
-        :data:`TRAINED` for each model.
+        :data:`~focusspider.strategies.linktables.TRAINED` for each model.
 
     Attributes
     ----------
@@ -142,12 +67,12 @@ class LinkEvidence:
         self._max_links = max_links
         self._trained = np.array([crc32(name.encode()) for name in trained], dtype=np.uint32)
         self._layout: dict[str, tuple[type[np.generic], int]] = {
-            **_LAYOUT,
+            **LAYOUT,
             "link_trained": (np.float16, len(trained)),
         }
         self.forgotten = 0
         self.names = LinkNames()
-        self._hashes: dict[str, int] = {}
+        self._hashes = WordHashes(self.names)
         self._begin({name: np.zeros(0, dtype=dtype) for name, (dtype, _) in self._layout.items()})
         self._node_row = GrowingArray(np.int32)
 
@@ -200,7 +125,8 @@ class LinkEvidence:
         host, directory = place_of(page.url)
         self.names.add("host", crc32(host), host)
         self.names.add("directory", crc32(host + directory), host + directory)
-        self._add_links(page, row, host, directory)
+        if page.links:
+            self._add_links(page, row, node, crc32(host), crc32(host + directory))
         for name, value in (
             ("row_node", node),
             ("row_parent", parent),
@@ -217,19 +143,12 @@ class LinkEvidence:
         if max(len(self), self.n_rows) > self._max_links:
             self._forget()
 
-    def _add_links(self, page: Page, row: int, host: bytes, directory: bytes) -> None:
-        links = page.links
-        n = len(links)
-        if not n:
-            return
+    def _add_links(self, page: Page, row: int, node: int, host: int, directory: int) -> None:
+        n = len(page.links)
         nodes: list[int] = []
         paths: list[int] = []
-        anchors: list[int] = []
-        contexts: list[int] = []
-        flags = np.zeros(n, dtype=np.uint8)
-        texts: dict[str, int] = {}
         tags: dict[str, int] = {}
-        for number, (link, key) in enumerate(zip(links, page.link_keys.tolist(), strict=True)):
+        for link, key in zip(page.links, page.link_keys.tolist(), strict=True):
             nodes.append(self._node(key, link.url, row))
             path = tags.get(link.tag_path)
             if path is None:
@@ -237,37 +156,91 @@ class LinkEvidence:
                 path = tags[link.tag_path] = crc32(name)
                 self.names.add("path", path, name)
             paths.append(path)
-            for text, terms_of, numbers in (
-                (link.anchor, page.anchor_terms, anchors),
-                (link.context, page.context_terms, contexts),
-            ):
-                known = texts.get(text)
-                if known is None:
-                    known = texts[text] = self._text(text, partial(terms_of, link))
-                numbers.append(known)
-            to_host, to_directory = place_of(link.url)
-            if to_host == host:
-                flags[number] = SAME_HOST | (SAME_DIRECTORY if to_directory == directory else 0)
-        ids = np.array(nodes, dtype=np.int32)
+        anchors, contexts = self._texts_of(page)
+        columns: dict[str, NDArray[Any]] = {
+            "link_node": np.array(nodes, dtype=np.int32),
+            "link_row": np.full(n, row, dtype=np.int32),
+            "link_path": np.array(paths, dtype=np.uint32),
+            "link_anchor": anchors,
+            "link_context": contexts,
+            "link_place": (np.arange(n) / n).astype(np.float16),
+            "link_trained": np.zeros(n * self._layout["link_trained"][1], dtype=np.float16),
+        }
+        ids = columns["link_node"]
         groups = link_groups(
-            np.full(n, row, dtype=np.int32),
-            np.array(paths, dtype=np.uint32),
-            np.array(anchors, dtype=np.int32),
-            np.array(contexts, dtype=np.int32),
-            np.full(n, crc32(host), dtype=np.uint32),
-            np.full(n, crc32(host + directory), dtype=np.uint32),
+            columns["link_row"],
+            columns["link_path"],
+            anchors,
+            contexts,
+            np.full(n, host, dtype=np.uint32),
+            np.full(n, directory, dtype=np.uint32),
         )
-        for bit, group in enumerate(groups):
-            flags |= self._seen.first(mixed(group, ids, bit)).astype(np.uint8) << bit
-        self._arrays["link_node"].extend(ids)
-        self._arrays["link_row"].extend(np.full(n, row, dtype=np.int32))
-        self._arrays["link_path"].extend(np.array(paths, dtype=np.uint32))
-        self._arrays["link_anchor"].extend(np.array(anchors, dtype=np.int32))
-        self._arrays["link_context"].extend(np.array(contexts, dtype=np.int32))
-        self._arrays["link_place"].extend((np.arange(n) / n).astype(np.float16))
-        self._arrays["link_flags"].extend(flags)
-        n_trained = self._layout["link_trained"][1]
-        self._arrays["link_trained"].extend(np.zeros(n * n_trained, dtype=np.float16))
+        columns["link_flags"] = self._stays(node, ids) | self._first(groups, ids)
+        for column, values in columns.items():
+            self._arrays[column].extend(values)
+
+    def _stays(self, node: int, ids: NDArray[np.int32]) -> NDArray[np.uint8]:
+        """Return whether links of a node to others stay on its host and in its directory."""
+        groups = self._arrays["node_groups"].view().reshape(-1, len(URL_GROUPS))
+        same = groups[ids] == groups[node]
+        host, directory = same[:, _HOST], same[:, _HOST] & same[:, _DIRECTORY]
+        stays: NDArray[np.uint8] = host * np.uint8(SAME_HOST) + directory * np.uint8(SAME_DIRECTORY)
+        return stays
+
+    def _first(self, groups: tuple[NDArray[Any], ...], ids: NDArray[np.int32]) -> NDArray[np.uint8]:
+        """Return of which groups each link is the first to its node, as bits, (n_links,)."""
+        bits = np.arange(len(FIRST_OF))[:, None]
+        pairs = mixed(np.stack([group.astype(np.uint32) for group in groups]), ids, bits)
+        first = self._seen.first(pairs.ravel()).reshape(pairs.shape)
+        flags: NDArray[np.uint8] = np.bitwise_or.reduce(
+            first.astype(np.uint8) << bits.astype(np.uint8)
+        )
+        return flags
+
+    def _texts_of(self, page: Page) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the texts that are the anchor and the context of each link; add the new ones."""
+        n_texts, n_words = len(self._arrays["text_key"]), len(self._arrays["text_words"])
+        known: dict[str, int] = {}
+        anchors: list[int] = []
+        contexts: list[int] = []
+        keys: list[int] = []
+        cosines: list[float] = []
+        lengths: list[float] = []
+        words: list[int] = []
+        ends: list[int] = []
+        anchor_terms, context_terms = page.anchor_terms, page.context_terms
+        number_of, hash_of = self._texts.get, self._hashes.__getitem__
+        for link in page.links:
+            for text, terms_of, numbers in (
+                (link.anchor, anchor_terms, anchors),
+                (link.context, context_terms, contexts),
+            ):
+                number = known.get(text)
+                if number is None:
+                    key = url_key(text)
+                    number = number_of(key)
+                    if number == ABSENT:
+                        number = n_texts + len(keys)
+                        terms = terms_of(link) if text else Terms()
+                        words += map(hash_of, islice(terms, MAX_WORDS))
+                        keys.append(key)
+                        cosines.append(cosine(self._keywords, terms))
+                        lengths.append(log(1 + len(text)))
+                        ends.append(n_words + len(words))
+                    known[text] = number
+                numbers.append(number)
+        for key in keys:
+            self._texts.put(key, n_texts)
+            n_texts += 1
+        for name, values in (
+            ("text_key", keys),
+            ("text_cosine", cosines),
+            ("text_length", lengths),
+            ("text_words", words),
+            ("text_end", ends),
+        ):
+            self._arrays[name].extend(np.array(values, dtype=LAYOUT[name][0]))
+        return np.array(anchors, dtype=np.int32), np.array(contexts, dtype=np.int32)
 
     def tell(self, row: int, figures: NDArray[np.float64]) -> None:
         """Set what trained models say of the links of a row, (n_links, n_trained)."""
@@ -292,34 +265,6 @@ class LinkEvidence:
         self._arrays["node_words"].extend(np.array(words, dtype=np.uint32))
         self._arrays["node_end"].append(len(self._arrays["node_words"]))
         return node
-
-    def _text(self, text: str, terms_of: Callable[[], Terms]) -> int:
-        key = url_key(text)
-        number = self._texts.get(key)
-        if number != ABSENT:
-            return number
-        number = len(self._arrays["text_key"])
-        self._texts.put(key, number)
-        terms = terms_of() if text else Terms()
-        words = [self._word(word) for word in islice(terms, MAX_WORDS)]
-        self._arrays["text_key"].append(key)
-        self._arrays["text_cosine"].append(cosine(self._keywords, terms))
-        self._arrays["text_length"].append(log(1 + len(text)))
-        self._arrays["text_words"].extend(np.array(words, dtype=np.uint32))
-        self._arrays["text_end"].append(len(self._arrays["text_words"]))
-        return number
-
-    def _word(self, word: str) -> int:
-        """Return the hash of a word, whose name is kept; the words of a web are few, and recur."""
-        number = self._hashes.get(word)
-        if number is None:
-            name = word.encode("utf-8", "replace")
-            number = crc32(name)
-            self.names.add("word", number, name)
-            if len(self._hashes) >= _MOST_HASHES:
-                self._hashes.clear()
-            self._hashes[word] = number
-        return number
 
     def _views(self) -> dict[str, NDArray[Any]]:
         views = {}
@@ -349,15 +294,16 @@ class LinkEvidence:
             arrays["row_host"][rows],
             arrays["row_directory"][rows],
         )
-        flags = self._arrays["link_flags"].values[: len(rows)]
+        ids = arrays["link_node"]
         if first_anew:
+            flags = self._arrays["link_flags"].values[: len(rows)]
             flags &= SAME_HOST | SAME_DIRECTORY
-        for bit, group in enumerate(groups):
-            pairs = mixed(group, arrays["link_node"], bit)
-            if first_anew:
-                flags |= self._seen.first(pairs).astype(np.uint8) << bit
-            else:
-                self._seen.add(pairs)
+            for start in range(0, len(rows), _CHUNK):  # their pairs need not all be in memory
+                some = slice(start, start + _CHUNK)
+                flags[some] |= self._first(tuple(group[some] for group in groups), ids[some])
+        else:
+            for bit, group in enumerate(groups):
+                self._seen.add(mixed(group, ids, bit))
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """Return the tables as arrays."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from focusspider.strategies.linkevidence import Snapshot
+    from focusspider.strategies.linktables import Snapshot
 
 __all__ = ["FAMILIES", "Features", "features", "prior_scores"]
 
@@ -29,28 +29,29 @@ _Columns = list[tuple[str, "NDArray[np.float64]"]]
 
 def _groups(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     """Success of the other links of the same page, tag path, anchor and so on."""
+    groups = np.array(groups_of(seen, of.links), dtype=np.int64)
+    trials, found = successes.links.counts(groups, of.folds_of(of.owners))
     columns: _Columns = []
-    folds = of.folds_of(of.owners)
-    for name, table, groups in zip(
-        FIRST_OF, successes.links, groups_of(seen, of.links), strict=True
+    for name, row, evidence in zip(
+        FIRST_OF, trials, successes.links.log_odds(trials, found), strict=True
     ):
-        trials, found = table.counts(groups, folds)
-        evidence = table.log_odds(trials, found)
         columns += [(name, of.mean(evidence)), (f"best {name}", of.largest(evidence))]
         if name in {"page", "anchor"}:
-            columns.append((f"{name} trials", of.mean(np.log1p(trials))))
+            columns.append((f"{name} trials", of.mean(np.log1p(row))))
     return columns
 
 
 def _urls(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     """Success of other URLs in the same directory, on the same host and so on."""
+    groups = seen.node_groups[of.nodes].T.astype(np.int64)
+    trials, found = successes.urls.counts(groups, of.folds)
     columns: _Columns = []
-    groups = seen.node_groups[of.nodes]
-    for column, (name, table) in enumerate(zip(URL_GROUPS, successes.urls, strict=True)):
-        trials, found = table.counts(groups[:, column], of.folds)
-        columns.append((name, table.log_odds(trials, found)))
+    for name, row, evidence in zip(
+        URL_GROUPS, trials, successes.urls.log_odds(trials, found), strict=True
+    ):
+        columns.append((name, evidence))
         if name in {"directory", "host"}:
-            columns.append((f"{name} trials", np.log1p(trials)))
+            columns.append((f"{name} trials", np.log1p(row)))
     return columns
 
 
@@ -102,8 +103,7 @@ def _in_links(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
 
 def _position(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:  # noqa: ARG001
     """Where it was found: depth, order, spelling of the URL, place in the page."""
-    starts = np.searchsorted(of.owners, np.arange(len(of.nodes)))
-    first = seen.link_row[of.links[np.minimum(starts, len(of.links) - 1)]]
+    first = seen.link_row[of.links[of.starts]]
     begins = np.where(first > 0, seen.row_end[first - 1], 0)
     flags = seen.link_flags[of.links]
     numbers = seen.node_numbers[of.nodes].astype(np.float64)
@@ -168,7 +168,7 @@ def features(
             columns.append(column)
             names.append(name)
             families.append(family)
-    return Features(np.stack(columns, axis=1), names, families)
+    return Features(np.ascontiguousarray(np.array(columns).T), names, families)
 
 
 def prior_scores(seen: Snapshot, of: Candidates, *, alpha: float) -> NDArray[np.float64]:

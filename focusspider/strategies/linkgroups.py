@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from focusspider.strategies.pairfilter import mixed
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["FIRST_OF", "SAME_DIRECTORY", "SAME_HOST", "link_groups"]
@@ -16,6 +17,7 @@ __all__ = ["FIRST_OF", "SAME_DIRECTORY", "SAME_HOST", "link_groups"]
 #: groups of links, and whether it stays on its host, and in its directory.
 FIRST_OF = ("page", "path", "host path", "directory path", "anchor", "context")
 SAME_HOST, SAME_DIRECTORY = 64, 128
+_SALTS = np.arange(3)[:, None]
 
 
 def link_groups(
@@ -31,11 +33,5 @@ def link_groups(
     They are the number of the page, hashes of page, host and directory with the tag path,
     and the numbers of anchor and context.
     """
-    return (
-        rows,
-        mixed(rows, paths, 0),
-        mixed(hosts, paths, 1),
-        mixed(directories, paths, 2),
-        anchors,
-        contexts,
-    )
+    of_path = mixed(np.stack([rows.view(np.uint32), hosts, directories]), paths, _SALTS)
+    return (rows, *of_path, anchors, contexts)

@@ -7,12 +7,14 @@ Nothing here changes: each function makes a new :class:`Learnt` of a snapshot of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from focusspider.models.link_value import LinkValue, logit, sigmoid
 from focusspider.priority import scalar_priorities
+from focusspider.strategies.base import LaterParts
 from focusspider.strategies.linkcandidates import (
     Candidates,
     candidates,
@@ -27,10 +29,10 @@ from focusspider.strategies.linkcredit import (
     recent_harvest,
     wanted,
 )
-from focusspider.strategies.linkevidence import TRAINED, USUAL
 from focusspider.strategies.linkfeatures import features, prior_scores
 from focusspider.strategies.linksharing import Elsewhere, Examples
 from focusspider.strategies.linksuccesses import Successes
+from focusspider.strategies.linktables import TRAINED, USUAL
 from focusspider.strategies.memoryparts import part, prefixed
 from focusspider.strategies.pairfilter import mixed
 
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from focusspider.strategies.linkevidence import Snapshot
     from focusspider.strategies.linkfeatures import Features
+    from focusspider.strategies.linktables import Snapshot
 
 __all__ = ["Learnt", "LinkLearner", "of_models", "of_prior", "priorities"]
 
@@ -225,9 +227,15 @@ class LinkLearner:
 
     def explained(
         self, seen: Snapshot, of: Candidates, learnt: Learnt
-    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    ) -> tuple[NDArray[np.float64], Mapping[str, NDArray[np.float64]]]:
         """Return the log odds of candidates, (n,), and what they are made of, by name."""
         found = features(seen, of, learnt.successes, without=self.without)
+        parts = partial(self._parts, seen, of, learnt, found)
+        return self.blend(seen, of, learnt, found), LaterParts(parts)
+
+    def _parts(
+        self, seen: Snapshot, of: Candidates, learnt: Learnt, found: Features
+    ) -> dict[str, NDArray[np.float64]]:
         parts = {}
         if learnt.model is not None:
             parts["intercept"] = np.full(len(of.nodes), learnt.model.intercept_)
@@ -237,7 +245,7 @@ class LinkLearner:
             parts["trained"] = of_models(seen.link_trained[of.links], of)
         parts["prior"] = prior_scores(seen, of, alpha=self.alpha)
         parts["trust"] = np.full(len(of.nodes), learnt.trust)
-        return self.blend(seen, of, learnt, found), parts
+        return parts
 
     def explained_node(self, seen: Snapshot, node: int, learnt: Learnt) -> dict[str, float] | None:
         """Return what the log odds of a node are made of; None of one that no link leads to."""

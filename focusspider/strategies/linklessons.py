@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from focusspider.models.lessons import Lessons, Record, Weights
-from focusspider.models.link_value import SuccessTable
+from focusspider.models.success_table import SuccessTable
 from focusspider.strategies.linkcandidates import candidates, distinct
 from focusspider.strategies.linkfeatures import features
-from focusspider.strategies.linksuccesses import word_trials
+from focusspider.strategies.linksuccesses import fetched_nodes, word_trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from focusspider.strategies.linkevidence import Snapshot
     from focusspider.strategies.linklearning import Learnt
     from focusspider.strategies.linknames import LinkNames
+    from focusspider.strategies.linktables import Snapshot
     from focusspider.strategies.trained import TrainedModels
 
 __all__ = ["lessons_of"]
@@ -50,9 +50,10 @@ def lessons_of(
     pairs = distinct(
         seen.link_node[fetched].astype(np.int64) << 32 | seen.link_path[fetched].astype(np.int64)
     )
+    of = fetched_nodes(seen)
     trials: dict[str, Any] = {
-        "anchor_words": ("word", *word_trials(seen, outcomes, "anchor words")[:2]),
-        "context_words": ("word", *word_trials(seen, outcomes, "context words")[:2]),
+        "anchor_words": ("word", *word_trials(seen, of, outcomes, "anchor words")[:2]),
+        "context_words": ("word", *word_trials(seen, of, outcomes, "context words")[:2]),
         "hosts": ("host", seen.row_host, outcomes),
         "directories": ("directory", seen.row_directory, outcomes),
         "paths": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 
@@ -11,13 +12,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["NAMED", "LinkNames"]
+__all__ = ["NAMED", "LinkNames", "WordHashes"]
 
 #: Groups whose names are kept.
 NAMED = ("word", "host", "directory", "path")
 #: Names of a kind, and bytes of a name, that are kept: the first ones. A million directories
 #: need not all be told of.
 _MOST, _LONGEST = 10_000, 200
+#: Words whose hash is remembered.
+_MOST_HASHES = 50_000
 
 
 class LinkNames:
@@ -58,3 +61,23 @@ class LinkNames:
             for key, end in zip(memory[f"{kind}_keys"].tolist(), ends, strict=True):
                 names[key] = data[start:end]
                 start = end
+
+
+class WordHashes(dict[str, int]):
+    """The hash of each word, made when it is first asked for; its name is kept.
+
+    The words of a web are few, and recur. There are so many at most, then it begins anew.
+    """
+
+    def __init__(self, names: LinkNames) -> None:
+        super().__init__()
+        self._names = names
+
+    def __missing__(self, word: str) -> int:
+        name = word.encode("utf-8", "replace")
+        number = crc32(name)
+        self._names.add("word", number, name)
+        if len(self) >= _MOST_HASHES:
+            self.clear()
+        self[word] = number
+        return number

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from focusspider.frontier import FrontierView
     from focusspider.strategies.hostprobes import HostProbes
-    from focusspider.strategies.linkevidence import Snapshot
     from focusspider.strategies.linklearning import Learnt, LinkLearner
     from focusspider.strategies.linksharing import Elsewhere
+    from focusspider.strategies.linktables import Snapshot
 
 __all__ = ["NO_RERANKING", "NewOrder"]
 

@@ -17,9 +17,9 @@ from zlib import crc32
 import numpy as np
 
 from focusspider.models.archive import check_shapes
-from focusspider.strategies.linkevidence import Snapshot
 from focusspider.strategies.linkgroups import FIRST_OF
-from focusspider.strategies.linksuccesses import WORDS, groups_of, word_trials
+from focusspider.strategies.linksuccesses import WORDS, fetched_nodes, groups_of, word_trials
+from focusspider.strategies.linktables import Snapshot
 from focusspider.strategies.offers import MOST_OFFERS, OFFERS, best_offers, offers
 from focusspider.strategies.urlspelling import URL_GROUPS
 from focusspider.strategies.verdicts import VERDICTS, Verdicts
@@ -142,8 +142,9 @@ def _trials(
             trials.append((groups[first].astype(np.int64), of_link[first]))
     urls = seen.node_groups[seen.row_node].astype(np.int64)  # (n_rows, n_groups)
     trials += [(urls[:, column], outcomes) for column in range(len(URL_GROUPS))]
+    of = fetched_nodes(seen)
     for kind, _ in WORDS:
-        words, of_word, _ = word_trials(seen, outcomes, kind)
+        words, of_word, _ = word_trials(seen, of, outcomes, kind)
         trials.append((words.astype(np.int64), of_word))
     return trials
 

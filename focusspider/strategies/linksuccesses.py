@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from focusspider.models.link_value import SuccessTable
+from focusspider.models.success_table import SuccessTable, SuccessTables
 from focusspider.strategies.linkcandidates import Candidates, candidates, distinct, folds_of
 from focusspider.strategies.linkgroups import FIRST_OF, link_groups
 from focusspider.strategies.urlspelling import URL_GROUPS
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from focusspider.strategies.linkcredit import PageValues
-    from focusspider.strategies.linkevidence import Snapshot
     from focusspider.strategies.linksharing import Elsewhere
+    from focusspider.strategies.linktables import Snapshot
 
-__all__ = ["WORDS", "Successes", "groups_of", "word_trials"]
+__all__ = ["WORDS", "Successes", "fetched_nodes", "groups_of", "word_trials"]
 
 
 class Successes:
@@ -65,7 +65,7 @@ class Successes:
         of_link = outcomes[rows[fetched]]
         folds = folds_of(seen, seen.link_node[fetched]) if folded else None
         flags = seen.link_flags[fetched]
-        self.links = []
+        links = []
         numbered = {
             "page": seen.n_rows,
             "anchor": len(seen.text_key),
@@ -73,7 +73,7 @@ class Successes:
         }
         for bit, (name, groups) in enumerate(zip(FIRST_OF, groups_of(seen, fetched), strict=True)):
             first = (flags >> bit & 1).astype(np.bool_)
-            self.links.append(
+            links.append(
                 SuccessTable(
                     groups[first],
                     of_link[first],
@@ -84,11 +84,12 @@ class Successes:
                     added=elsewhere.counts(name, seen) if elsewhere else None,
                 )
             )
-        urls = seen.node_groups[seen.row_node[:own]]  # (n_rows, n_groups)
+        self.links = SuccessTables(links)
+        of_url = seen.node_groups[seen.row_node[:own]]  # (n_rows, n_groups)
         of_row = folds_of(seen, seen.row_node[:own]) if folded else None
-        self.urls = [
+        urls = [
             SuccessTable(
-                urls[:, column],
+                of_url[:, column],
                 outcomes[:own],
                 of_row,
                 mean=mean,
@@ -97,10 +98,13 @@ class Successes:
             )
             for column, name in enumerate(URL_GROUPS)
         ]
+        self.urls = SuccessTables(urls)
         self.words = []
+        every = fetched_nodes(seen)
+        known = every if own is None else fetched_nodes(seen.until(own))
         for kind, _ in WORDS:
-            of = seen if own is None or kind != "url words" else seen.until(own)
-            words, of_word, of_fold = word_trials(of, outcomes, kind)
+            of = known if kind == "url words" else every
+            words, of_word, of_fold = word_trials(seen, of, outcomes, kind)
             self.words.append(
                 SuccessTable(
                     words,
@@ -114,7 +118,9 @@ class Successes:
 
     def drop_folds(self) -> None:
         """Forget what is in which fold, when the model has been fitted."""
-        for table in (*self.links, *self.urls, *self.words):
+        self.links.drop_folds()
+        self.urls.drop_folds()
+        for table in self.words:
             table.drop_folds()
 
 
@@ -134,27 +140,29 @@ def groups_of(seen: Snapshot, links: NDArray[np.int64]) -> tuple[NDArray[Any], .
 def _pieces(
     ends: NDArray[np.int64], chosen: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of the chosen pieces of a ragged array, and whose each is."""
+    """Return the places of the chosen pieces of a ragged array, and the length of each."""
     starts = ends[chosen - 1]
     starts[chosen == 0] = 0
     lengths = ends[chosen] - starts
-    owners = np.repeat(np.arange(len(chosen)), lengths)
     before = np.cumsum(lengths) - lengths
-    return np.arange(len(owners)) + (starts - before)[owners], owners
+    return np.arange(lengths.sum()) + np.repeat(starts - before, lengths), lengths
 
 
 def _url_words(seen: Snapshot, of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    places, owners = _pieces(seen.node_end, of.nodes)
-    return owners, seen.node_words[places]
+    places, lengths = _pieces(seen.node_end, of.nodes)
+    return np.repeat(np.arange(len(lengths)), lengths), seen.node_words[places]
 
 
 def _text_words(
     seen: Snapshot, of: Candidates, texts: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """Return the words of the texts of links, each once for a node, in the nodes' order."""
-    pairs = distinct(of.owners << 32 | texts[of.links])
-    places, which = _pieces(seen.text_end, pairs & 0xFFFFFFFF)
-    words = distinct((pairs >> 32)[which] << 32 | seen.text_words[places].astype(np.int64))
+    pairs = of.owners << 32 | texts[of.links]
+    if not of.has_one_each:
+        pairs = distinct(pairs)
+    chosen = pairs & 0xFFFFFFFF
+    places, lengths = _pieces(seen.text_end, chosen)
+    words = distinct(np.repeat(pairs - chosen, lengths) | seen.text_words[places])
     return words >> 32, (words & 0xFFFFFFFF).astype(np.uint32)
 
 
@@ -173,14 +181,19 @@ WORDS: tuple[tuple[str, Callable[..., Any]], ...] = (
 )
 
 
+def fetched_nodes(seen: Snapshot) -> Candidates:
+    """Return the nodes that are fetched, each with all links that are known to lead to it."""
+    links = np.flatnonzero(seen.node_row[seen.link_node] >= 0)
+    nodes = distinct(np.concatenate([seen.link_node[links], seen.row_node]))
+    return candidates(seen, nodes, links, folds_of(seen, nodes))
+
+
 def word_trials(
-    seen: Snapshot, outcomes: NDArray[np.float64], kind: str
-) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
+    seen: Snapshot, of: Candidates, outcomes: NDArray[np.float64], kind: str
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64] | None]:
     """Return the words of each fetched node, each once for a node, its outcome, and its fold.
 
-    ``kind`` is a name in :data:`WORDS`.
+    ``of`` is of :func:`fetched_nodes`, and ``kind`` a name in :data:`WORDS`.
     """
-    fetched = np.flatnonzero(seen.node_row[seen.link_node] >= 0)
-    nodes = distinct(np.concatenate([seen.link_node[fetched], seen.row_node]))
-    owners, words = dict(WORDS)[kind](seen, candidates(seen, nodes, fetched))
-    return words, outcomes[seen.node_row[nodes]][owners], folds_of(seen, nodes)[owners]
+    owners, words = dict(WORDS)[kind](seen, of)
+    return words, outcomes[seen.node_row[of.nodes]][owners], of.folds_of(owners)

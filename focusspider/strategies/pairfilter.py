@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from focusspider.strategies.linkcandidates import changes
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -33,7 +35,8 @@ class PairFilter:
     def first(self, pairs: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Return which pairs were not met before, nor earlier among them, (n,); remember them."""
         first = np.zeros(len(pairs), dtype=np.bool_)
-        first[np.unique(pairs, return_index=True)[1]] = True
+        order = np.argsort(pairs, kind="stable")
+        first[order] = changes(pairs[order])
         places, bits = _places(pairs)
         first &= (self._bytes[places] & bits) == 0
         np.bitwise_or.at(self._bytes, places, bits)
@@ -46,10 +49,11 @@ def _places(pairs: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.u
     return places >> np.uint32(3), np.uint8(1) << (places & np.uint32(7)).astype(np.uint8)
 
 
-def mixed(a: NDArray[Any], b: NDArray[Any], salt: int) -> NDArray[np.uint32]:
-    """Return a 32-bit hash of pairs of integers, (n,)."""
+def mixed(a: NDArray[Any], b: NDArray[Any], salt: int | NDArray[Any]) -> NDArray[np.uint32]:
+    """Return a 32-bit hash of pairs of integers, another one for each salt, broadcast."""
     x = a.astype(np.uint32) * np.uint32(0x9E3779B1) + b.astype(np.uint32) * np.uint32(0x85EBCA77)
-    x += np.uint32(salt * 0xC2B2AE3D & 0xFFFFFFFF)
+    salts = np.asarray(salt, dtype=np.uint64) * np.uint64(0xC2B2AE3D) & np.uint64(0xFFFFFFFF)
+    x = x + salts.astype(np.uint32)
     for shift, factor in ((15, 0x2C1B3C6D), (12, 0x297A2D39)):
         x ^= x >> np.uint32(shift)
         x *= np.uint32(factor)

@@ -11,7 +11,7 @@ from focusspider.registry import check_choice, check_texts
 from focusspider.strategies.context_graph import ContextGraph
 from focusspider.strategies.crf import Crf
 from focusspider.strategies.hmm import Hmm
-from focusspider.strategies.linkevidence import TRAINED
+from focusspider.strategies.linktables import TRAINED
 from focusspider.strategies.memm import Memm
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from focusspider.keytable import url_key
 from focusspider.relevance.base import Judgement
 from focusspider.strategies.auto import Auto
 from focusspider.strategies.linkcandidates import folds_of
-from focusspider.strategies.linkevidence import USUAL, LinkEvidence
+from focusspider.strategies.linkevidence import LinkEvidence
 from focusspider.strategies.linkgroups import FIRST_OF
+from focusspider.strategies.linktables import USUAL
 from focusspider.text import Terms
 from tests.pages import page, profile
 from tests.strategies.test_auto import SITE, crawl, order, reranked, started

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from focusspider.relevance.base import Judgement
 from focusspider.strategies.linkcredit import credit_share, page_values, recent_harvest, wanted
-from focusspider.strategies.linkevidence import LinkEvidence, Snapshot
+from focusspider.strategies.linkevidence import LinkEvidence
 from focusspider.text import Terms
 from tests.pages import page
+
+if TYPE_CHECKING:
+    from focusspider.strategies.linktables import Snapshot
 
 SITE = "http://a.example"
 #: page → what it links to, and its relevance, in the order of fetching

@@ -24,11 +24,14 @@ import pytest
 from focusspider.errors import TopicError
 from focusspider.priority import to_score
 from focusspider.strategies import build_strategy
+from focusspider.strategies.base import LaterParts
 from focusspider.strategies.hub_seeking import hub_score
 from tests.pages import page, profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from focusspider.page import Page
     from focusspider.profile import TopicProfile
@@ -65,6 +68,19 @@ def assert_parts(found: LinkScores, expected: Mapping[str, Any]) -> None:
     assert found.parts.keys() == expected.keys()
     for name, values in expected.items():
         np.testing.assert_allclose(found.parts[name], values, rtol=0, atol=1e-14, err_msg=name)
+
+
+def test_parts_are_computed_when_one_is_asked_for() -> None:
+    asked: list[int] = []
+
+    def compute() -> dict[str, NDArray[np.float64]]:
+        asked.append(1)
+        return {"page": CONTEXT}
+
+    parts = LaterParts(compute)
+    assert not asked
+    assert (len(parts), list(parts), parts["page"].tolist()) == (1, ["page"], CONTEXT.tolist())
+    assert asked == [1]
 
 
 def test_breadth_first_gives_all_links_one_priority() -> None:
