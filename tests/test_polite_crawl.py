@@ -169,6 +169,29 @@ class TestManners:
             assert paths.count("/robots.txt") == 1
 
 
+def test_a_retry_after_that_asks_for_no_time_is_a_reason_to_wait_all_the_same(
+    tmp_path: Path,
+) -> None:
+    refused: set[str] = set()
+
+    def answer(host: str, path: str) -> Reply | str | None:
+        if path == "/robots.txt":
+            return None
+        if path == "/1" and not refused:
+            refused.add(path)
+            return Reply(status=429, headers={"Retry-After": "0"})
+        return links("/1", "/2", "/3") if path == "/" else "tide"
+
+    with Site(answer) as site:
+        done = focus(tmp_path, site, CONCURRENT_REQUESTS_PER_DOMAIN=1, FOCUS_BACKOFF=1)
+    assert len(pages_of(site.hits)) == done.run["fetched"] == 4
+    refusal = next(hit for hit in site.hits if hit.status == 429)
+    after = min(hit.start for hit in site.hits if hit.start > refusal.end)
+    assert after - refusal.end > 1.0 / 2
+    assert done.stats[stats.HOST_BACKED_OFF] == 1
+    assert stats.HOST_HELD not in done.stats
+
+
 def test_each_host_is_asked_for_its_best_pages_first(tmp_path: Path) -> None:
     words = ["tide " * n + "sand " * (9 - n) for n in (3, 8, 1, 9, 5, 7, 2)]
     with Site({}) as site:

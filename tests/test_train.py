@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -80,6 +82,12 @@ def test_the_same_graph_seed_and_date_give_the_same_file(models: Path, tmp_path:
     for arguments in (("a",), ("b", "--seed", "1")):
         done = train(models, *out, str(tmp_path / arguments[0]), *arguments[1:])
         assert done.returncode == 0, done.stderr
+        model = tmp_path / arguments[0] / "hmm.npz"
+        # what comes next names the file, which a crawl would not find by itself
+        told = shlex.split(done.stdout.splitlines()[-1].removeprefix("Next: "))
+        assert told[:3] == ["scrapy", "focus-inspect", f"{model},"]
+        strategy = told[-1].removeprefix("strategy=")
+        assert json.loads(strategy) == {"name": "hmm", "model": str(model)}
     first, same, other = (
         (folder / "hmm.npz").read_bytes()
         for folder in (models / "sample", tmp_path / "a", tmp_path / "b")

@@ -201,7 +201,7 @@ def _plan(opts: argparse.Namespace) -> SearchPlan:
             raise SettingError(f"{option} {values[name]}: give 1 or more")
     if values["max_queries"] <= values["tokens"]:
         raise SettingError(
-            f"--queries {values['max_queries']}: each of the {values['tokens']} words takes one to "
-            "be weighed; give more, or fewer --tokens"
+            f"--queries {values['max_queries']}: each word takes one to be weighed, and there are "
+            f"up to {values['tokens']}; give more, or fewer --tokens"
         )
     return SearchPlan(**values)
