@@ -9,8 +9,10 @@ nothing else leads to.
 
 from __future__ import annotations
 
+from heapq import nlargest
 from itertools import islice
 from math import log
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -18,7 +20,7 @@ import numpy as np
 
 from focusspider.growing import GrowingArray
 from focusspider.keytable import ABSENT, KeyTable, url_key
-from focusspider.strategies.linkforgetting import without_rows
+from focusspider.strategies.linkforgetting import without_rows, without_words
 from focusspider.strategies.linkgroups import FIRST_OF, SAME_DIRECTORY, SAME_HOST, link_groups
 from focusspider.strategies.linknames import LinkNames, WordHashes
 from focusspider.strategies.linktables import LAYOUT, USUAL, Snapshot
@@ -37,6 +39,8 @@ __all__ = ["LinkEvidence"]
 
 #: Columns of ``node_groups``.
 _DIRECTORY, _HOST = URL_GROUPS.index("directory"), URL_GROUPS.index("host")
+#: Words of a page that are kept, the most frequent; and of all pages, the latest.
+_PAGE_WORDS, _MOST_PAGE_WORDS = 100, 1_000_000
 #: Links that are looked at together when all of them are looked at anew.
 _CHUNK = 4_096
 
@@ -73,6 +77,7 @@ class LinkEvidence:
         self.forgotten = 0
         self.names = LinkNames()
         self._hashes = WordHashes(self.names)
+        self._page_hashes = WordHashes()  # of which nothing is told
         self._begin({name: np.zeros(0, dtype=dtype) for name, (dtype, _) in self._layout.items()})
         self._node_row = GrowingArray(np.int32)
 
@@ -127,6 +132,7 @@ class LinkEvidence:
         self.names.add("directory", crc32(host + directory), host + directory)
         if page.links:
             self._add_links(page, row, node, crc32(host), crc32(host + directory))
+        self._add_words(page.terms)
         for name, value in (
             ("row_node", node),
             ("row_parent", parent),
@@ -138,6 +144,7 @@ class LinkEvidence:
             ("row_host", crc32(host)),
             ("row_directory", crc32(host + directory)),
             ("row_end", len(self)),
+            ("page_end", len(self._arrays["page_words"])),
         ):
             self._arrays[name].append(value)
         if max(len(self), self.n_rows) > self._max_links:
@@ -241,6 +248,21 @@ class LinkEvidence:
         ):
             self._arrays[name].extend(np.array(values, dtype=LAYOUT[name][0]))
         return np.array(anchors, dtype=np.int32), np.array(contexts, dtype=np.int32)
+
+    def _add_words(self, terms: Terms) -> None:
+        """Add the words of a page; where there are too many, pages of long ago lose theirs."""
+        kept = nlargest(_PAGE_WORDS, terms.items(), key=itemgetter(1))
+        words = [self._page_hashes[word] for word, _ in kept]
+        if len(self._arrays["page_words"]) + len(words) > _MOST_PAGE_WORDS:
+            ends = self._arrays["page_end"].view()
+            rows = int(np.searchsorted(ends, _MOST_PAGE_WORDS // 4)) + 1
+            shorter = without_words(self._views(), rows)
+            shorter["page_end"] = np.concatenate([np.zeros(rows, np.int64), shorter["page_end"]])
+            for name, values in shorter.items():
+                self._arrays[name] = GrowingArray.of(values)
+        counts = [min(count, 255) for _, count in kept]
+        self._arrays["page_words"].extend(np.array(words, dtype=np.uint32))
+        self._arrays["page_counts"].extend(np.array(counts, dtype=np.uint8))
 
     def tell(self, row: int, figures: NDArray[np.float64]) -> None:
         """Set what trained models say of the links of a row, (n_links, n_trained)."""

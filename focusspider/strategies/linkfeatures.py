@@ -86,6 +86,12 @@ def _text(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:  # 
     ]
 
 
+def _pages(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
+    """How near the words of the pages that have it are to those of pages that have paid."""
+    likeness = successes.likeness(seen, seen.link_row[of.links])
+    return [("page likeness", of.mean(likeness)), ("best page likeness", of.largest(likeness))]
+
+
 def _in_links(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     """How many links lead there, and how good the pages are that have them."""
     rows = seen.link_row[of.links]
@@ -140,6 +146,7 @@ FAMILIES: dict[str, Callable[[Snapshot, Candidates, Successes], _Columns]] = {
     "urls": _urls,
     "words": _words,
     "text": _text,
+    "pages": _pages,
     "in-links": _in_links,
     "position": _position,
     "models": _models,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["without_rows"]
+__all__ = ["without_rows", "without_words"]
 
 
 def without_rows(
@@ -27,6 +27,7 @@ def without_rows(
     kept = {name: values[rows:] for name, values in arrays.items() if name.startswith("row_")}
     kept |= {name: values[links:] for name, values in arrays.items() if name.startswith("link_")}
     kept["row_end"] = kept["row_end"] - links
+    kept |= without_words(arrays, rows)
     kept["link_row"] = kept["link_row"] - rows
     nodes = node_row >= rows
     nodes[kept["link_node"]] = True
@@ -48,3 +49,13 @@ def without_rows(
     for name in ("row_parent", "node_parent"):
         kept[name] = np.maximum(kept[name] - rows, ABSENT)
     return kept, np.maximum(node_row[nodes] - rows, ABSENT)
+
+
+def without_words(arrays: Mapping[str, NDArray[Any]], rows: int) -> dict[str, NDArray[Any]]:
+    """Return the words of the rows from so many on, without the others."""
+    words = int(arrays["page_end"][rows - 1])
+    return {
+        "page_words": arrays["page_words"][words:],
+        "page_counts": arrays["page_counts"][words:],
+        "page_end": arrays["page_end"][rows:] - words,
+    }

@@ -64,19 +64,20 @@ class LinkNames:
 
 
 class WordHashes(dict[str, int]):
-    """The hash of each word, made when it is first asked for; its name is kept.
+    """The hash of each word, made when it is first asked for; its name is kept in ``names``.
 
     The words of a web are few, and recur. There are so many at most, then it begins anew.
     """
 
-    def __init__(self, names: LinkNames) -> None:
+    def __init__(self, names: LinkNames | None = None) -> None:
         super().__init__()
         self._names = names
 
     def __missing__(self, word: str) -> int:
         name = word.encode("utf-8", "replace")
         number = crc32(name)
-        self._names.add("word", number, name)
+        if self._names is not None:
+            self._names.add("word", number, name)
         if len(self) >= _MOST_HASHES:
             self.clear()
         self[word] = number

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from focusspider.models.rocchio import Documents, Rocchio
 from focusspider.models.success_table import SuccessTable, SuccessTables
 from focusspider.strategies.linkcandidates import Candidates, candidates, distinct, folds_of
 from focusspider.strategies.linkgroups import FIRST_OF, link_groups
@@ -116,6 +117,28 @@ class Successes:
                 )
             )
 
+        of_page = Documents(seen.page_words, seen.page_counts, seen.page_end)
+        n = len(seen.page_end)  # own rows: what pages of others say is not known
+        self._pages = Rocchio(of_page, outcomes[:n], folds_of(seen, seen.row_node[:n]))
+
+    def likeness(self, seen: Snapshot, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return how near rows are to pages that have led to something, by their words, (n,).
+
+        In [-1, 1], and 0 of a page without words. What a row itself has led to is left out.
+        """
+        cosines = self._pages.cosines
+        new = distinct(rows[rows >= len(cosines)])  # since these were counted
+        if len(new):
+            words, lengths = pieces(seen.page_end, new)
+            later = Documents(seen.page_words[words], seen.page_counts[words], np.cumsum(lengths))
+            cosines = np.append(cosines, self._pages.cosines_of(later))
+            rows = np.where(
+                rows < len(cosines) - len(new),
+                rows,
+                len(cosines) - len(new) + np.searchsorted(new, rows),
+            )
+        return cosines[rows]
+
     def drop_folds(self) -> None:
         """Forget what is in which fold, when the model has been fitted."""
         self.links.drop_folds()
@@ -137,7 +160,7 @@ def groups_of(seen: Snapshot, links: NDArray[np.int64]) -> tuple[NDArray[Any], .
     )
 
 
-def _pieces(
+def pieces(
     ends: NDArray[np.int64], chosen: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of the chosen pieces of a ragged array, and the length of each."""
@@ -149,7 +172,7 @@ def _pieces(
 
 
 def _url_words(seen: Snapshot, of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    places, lengths = _pieces(seen.node_end, of.nodes)
+    places, lengths = pieces(seen.node_end, of.nodes)
     return np.repeat(np.arange(len(lengths)), lengths), seen.node_words[places]
 
 
@@ -161,7 +184,7 @@ def _text_words(
     if not of.has_one_each:
         pairs = distinct(pairs)
     chosen = pairs & 0xFFFFFFFF
-    places, lengths = _pieces(seen.text_end, chosen)
+    places, lengths = pieces(seen.text_end, chosen)
     words = distinct(np.repeat(pairs - chosen, lengths) | seen.text_words[places])
     return words >> 32, (words & 0xFFFFFFFF).astype(np.uint32)
 

@@ -2,7 +2,7 @@
 
 There are four.
 
-- A *row* is a fetched page, in the order of fetching.
+- A *row* is a fetched page, in the order of fetching, and what begins with *page* its words.
 - A *node* is a URL that was met, whether it is fetched or not.
 - A *link* is one link of one row to a node, in the order in which they were found.
 - A *text* is an anchor or a context, once, however many links have it: menus are the same on
@@ -42,6 +42,9 @@ LAYOUT: Mapping[str, tuple[type[np.generic], int]] = {
     "row_host": (np.uint32, 1),  # hashes
     "row_directory": (np.uint32, 1),
     "row_end": (np.int64, 1),  # number of links up to its last
+    "page_words": (np.uint32, 1),  # hashes
+    "page_counts": (np.uint8, 1),  # how often each is there
+    "page_end": (np.int64, 1),  # number of words up to the last of a row
     "node_key": (np.uint64, 1),
     "node_parent": (np.int32, 1),  # row of the page that first linked to it, or -1
     "node_groups": (np.uint32, len(URL_GROUPS)),  # hashes
@@ -96,9 +99,14 @@ class Snapshot:
     def until(self, rows: int) -> Snapshot:
         """Return what was known when there were so many rows, but for URLs and texts."""
         links = int(self.row_end[rows - 1]) if rows else 0
-        ends = {"row_": rows, "link_": links}
+        ends = {"row": rows, "link": links}
         arrays = {
-            name: values[: ends.get(name[: name.index("_") + 1])]
-            for name, values in self.arrays.items()
+            name: values[: ends.get(name.partition("_")[0])] for name, values in self.arrays.items()
         }
+        arrays["page_end"] = self.page_end[:rows]
+        words = int(self.page_end[rows - 1]) if rows else 0
+        arrays["page_words"], arrays["page_counts"] = (
+            self.page_words[:words],
+            self.page_counts[:words],
+        )
         return Snapshot(arrays, np.where(self.node_row < rows, self.node_row, ABSENT))

@@ -295,7 +295,7 @@ def test_what_was_learnt_of_forgotten_pages_is_not_used() -> None:
         ({"models": ["crf"]}, "needs the parameter 'model'|there is no"),
         ({"max_links": 10}, "max_links must be a whole number of at least 1000, got 10"),
         (
-            {"without": ["groups", "urls", "words", "text", "in-links", "position"]},
+            {"without": ["groups", "urls", "words", "text", "pages", "in-links", "position"]},
             "without names every family",
         ),
     ],

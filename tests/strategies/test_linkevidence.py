@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 import pytest
 
-from focusspider.strategies import linknames
+from focusspider.strategies import linkevidence, linknames
 from focusspider.strategies.linkcandidates import Candidates, candidates
+from focusspider.strategies.linkcredit import PageValues
 from focusspider.strategies.linkevidence import LinkEvidence
+from focusspider.strategies.linkforgetting import without_rows
 from focusspider.strategies.linkgroups import FIRST_OF, SAME_DIRECTORY, SAME_HOST
 from focusspider.strategies.linknames import LinkNames, WordHashes
+from focusspider.strategies.linksuccesses import Successes
+from focusspider.strategies.linktables import Snapshot
 from focusspider.text import Terms
 from tests.pages import page
-
-if TYPE_CHECKING:
-    from focusspider.strategies.linktables import Snapshot
 
 SITE = "http://a.example"
 
@@ -86,6 +86,53 @@ def test_hashes_of_words_are_bounded_and_named(monkeypatch: pytest.MonkeyPatch) 
         assert hashes[word] == crc32(word.encode("utf-8", "replace"))
         assert len(hashes) <= 2
     assert dict(zip(*names.of("word"), strict=True))[crc32(b"arm")] == "arm"
+
+
+def words_of(seen: Snapshot, row: int) -> dict[int, int]:
+    start = int(seen.page_end[row - 1]) if row else 0
+    part = slice(start, int(seen.page_end[row]))
+    return dict(zip(seen.page_words[part].tolist(), seen.page_counts[part].tolist(), strict=True))
+
+
+def test_the_most_frequent_words_of_a_page_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linkevidence, "_PAGE_WORDS", 2)
+    seen = seen_of((f"{SITE}/", f"arm robot robot {'tea ' * 300}"), (f"{SITE}/b", ""))
+    assert words_of(seen, 0) == {crc32(b"tea"): 255, crc32(b"robot"): 2}
+    assert words_of(seen, 1) == {}
+    assert seen.until(1).page_words.tolist() == seen.page_words.tolist()
+    assert len(seen.until(0).page_words) == len(seen.until(0).page_counts) == 0
+
+
+def test_pages_of_long_ago_lose_their_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linkevidence, "_MOST_PAGE_WORDS", 8)
+    pages = [(f"{SITE}/{i}", f"robot{'abcdefghij'[i]} tea") for i in range(10)]
+    seen = seen_of(*pages)
+    assert len(seen.page_end) == seen.n_rows == 10
+    assert len(seen.page_words) == len(seen.page_counts) == seen.page_end[-1] <= 8
+    assert words_of(seen, 0) == {}
+    assert set(words_of(seen, 9)) == {crc32(b"robotj"), crc32(b"tea")}
+
+
+def test_the_words_of_forgotten_pages_are_forgotten() -> None:
+    pages = [(f"{SITE}/{i}", f"robot{'abcdefghij'[i]} <a href='/x{i}'>tea</a>") for i in range(10)]
+    seen = seen_of(*pages)
+    kept, _ = without_rows(seen.arrays, seen.node_row, 4)
+    after = Snapshot(kept, np.zeros(0, dtype=np.int32))
+    assert [words_of(after, row) for row in range(6)] == [
+        words_of(seen, row + 4) for row in range(6)
+    ]
+
+
+def test_pages_like_those_that_paid_are_told_by_their_words() -> None:
+    pages = [(f"{SITE}/{i}", ("staff list" if i % 2 else "weather news")) for i in range(20)]
+    seen, more = seen_of(*pages), seen_of(*pages, (f"{SITE}/20", "staff"), (f"{SITE}/21", "news"))
+    found = np.array([float(i % 2) for i in range(20)])
+    values = PageValues(found, 0.0, found, np.zeros(20), np.full(20, -1, dtype=np.int32))
+    successes = Successes(seen, values, mean=0.5, prior=1.0, word_prior=2.0)
+    likeness = successes.likeness(more, np.array([21, 3, 20, 2, 20], dtype=np.int32))
+    assert (likeness[[1, 2, 4]] > 0.3).all()
+    assert (likeness[[0, 3]] < -0.3).all()
+    assert likeness[2] == likeness[4]
 
 
 def test_figures_of_links_for_their_node() -> None:
