@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Documents", "Rocchio"]
 
-#: Dimensions of a vector: words whose hashes agree in so many bits share one.
-_PLACES = 1 << 16
+#: Bits of the number of dimensions of a vector, at least and at most. Words whose hashes agree in
+#: them share one. There is one for four words of all documents: most recur.
+_BITS = 10, 16
 #: 1 + log tf.
 _WEIGHTS = 1 + np.log(np.maximum(np.arange(256), 1))
 
@@ -70,14 +71,16 @@ class Rocchio:
         self, documents: Documents, worth: NDArray[np.float64], folds: NDArray[np.int64]
     ) -> None:
         n = len(documents.ends)
-        found = np.bincount(documents.words & np.uint32(_PLACES - 1), minlength=_PLACES)
+        size = 1 << min(max(_BITS[0], (len(documents.words) // 4).bit_length()), _BITS[1])
+        self._mask = np.uint32(size - 1)
+        found = np.bincount(documents.words & self._mask, minlength=size)
         self._idf = np.log((n + 1) / (found + 0.5))
         vectors, owners, places = self._vectors(documents)
         n_folds = int(folds.max(initial=0)) + 1
-        places += (folds * _PLACES).astype(np.int32)[owners]
-        size = n_folds * _PLACES
-        good = np.bincount(places, vectors * worth[owners], minlength=size).reshape(n_folds, -1)
-        sums = np.bincount(places, vectors, minlength=size).reshape(n_folds, -1)
+        places += (folds * size).astype(np.int32)[owners]
+        cells = n_folds * size
+        good = np.bincount(places, vectors * worth[owners], minlength=cells).reshape(n_folds, -1)
+        sums = np.bincount(places, vectors, minlength=cells).reshape(n_folds, -1)
         n_good = np.bincount(folds, worth, minlength=n_folds)
         n_all = np.bincount(folds, minlength=n_folds)
         whole = good.sum(axis=0), sums.sum(axis=0), n_good.sum(), n_all.sum()
@@ -102,7 +105,7 @@ class Rocchio:
         self, documents: Documents
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]:
         """Return the unit vectors as what is not 0: figures, whose each is, and dimensions."""
-        places = (documents.words & np.uint32(_PLACES - 1)).astype(np.int32)
+        places = (documents.words & self._mask).astype(np.int32)
         owners = documents.owners
         figures = _WEIGHTS[documents.counts] * self._idf[places]
         norms = np.sqrt(np.bincount(owners, figures * figures, minlength=len(documents.ends)))

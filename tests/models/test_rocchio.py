@@ -7,7 +7,7 @@ import pytest
 
 from focusspider.models.rocchio import Documents, Rocchio
 
-PLACES = 1 << 16
+PLACES = 1 << 10  # of so few words
 
 
 def drawn(n: int, seed: int, vocabulary: int = 60) -> Documents:
