@@ -9,7 +9,7 @@ import numpy as np
 from focusspider.models.link_value import logit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -87,9 +87,13 @@ class SuccessTable:
             more = self._places(added[0])
             self._trials += np.bincount(more, added[1], minlength=size).astype(np.float32)
             self._successes += np.bincount(more, added[2], minlength=size).astype(np.float32)
-        self._folded: tuple[NDArray[np.int32], NDArray[np.float32]] | None = None
+        self._folded: tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]] | None = None
         if folds is not None:
-            self._folded = (places * FOLDS + folds).astype(np.int32), outcomes.astype(np.float32)
+            self._folded = (
+                places.astype(np.int32),
+                folds.astype(np.int8),
+                outcomes.astype(np.float32),
+            )
 
     def counts(
         self, groups: NDArray[np.integer], folds: NDArray[np.int64] | None = None
@@ -99,7 +103,7 @@ class SuccessTable:
         trials = self._trials[places].astype(np.float64)
         successes = self._successes[places].astype(np.float64)
         if folds is not None:
-            of_fold, good_of_fold = self._in_fold(places * FOLDS + folds)
+            of_fold, good_of_fold = self._in_fold(places, folds)
             trials = np.maximum(trials - of_fold, 0)
             successes = np.clip(successes - good_of_fold, 0, trials)
         return trials, successes
@@ -122,15 +126,20 @@ class SuccessTable:
         """Forget what is in which fold, when a model has been fitted: that is most of it all."""
         self._folded = None
 
-    def _in_fold(self, asked: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _in_fold(
+        self, asked: NDArray[np.int64], folds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return trials and successes of places in folds, (n,) each."""
         if self._folded is None:
             raise ValueError("the trials are in no folds, or these were dropped")
-        places, outcomes = self._folded
-        size = FOLDS * len(self._trials)
-        trials = np.bincount(places, minlength=size)
-        successes = np.bincount(places, outcomes, minlength=size).astype(np.float64)
-        return trials[asked].astype(np.float64), successes[asked]
+        places, of_trial, outcomes = self._folded
+        trials, successes = np.zeros(len(asked)), np.zeros(len(asked))
+        for fold in range(FOLDS):  # one after the other: a table of each would be large
+            own, members = of_trial == fold, np.flatnonzero(folds == fold)
+            for counts, weights in ((trials, None), (successes, outcomes[own])):
+                table = np.bincount(places[own], weights, minlength=len(self._trials))
+                counts[members] = table[asked[members]]
+        return trials, successes
 
     def _places(self, groups: NDArray[np.integer]) -> NDArray[np.int64]:
         if self._numbered is None:
@@ -168,21 +177,21 @@ class SuccessTables:
         self._last = (ends - starts - 1)[:, None]
         self._start = starts[:, None]
 
-    def counts(
-        self, groups: NDArray[np.integer], folds: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return trials and successes, (n_tables, n), of groups, (n_tables, n); folds are (n,)."""
-        if folds is not None:
-            each = [table.counts(of, folds) for table, of in zip(self._tables, groups, strict=True)]
-            return np.array([trials for trials, _ in each]), np.array([found for _, found in each])
-        places = np.minimum(groups & self._mask, self._last) + self._start
-        return self._trials[places].astype(np.float64), self._successes[places].astype(np.float64)
-
-    def log_odds(
-        self, trials: NDArray[np.float64], successes: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return what :meth:`SuccessTable.log_odds` does, (n_tables, n)."""
-        return self._tables[0].log_odds(trials, successes)
+    def records(
+        self, groups: Sequence[NDArray[np.integer]], folds: NDArray[np.int64] | None = None
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Give trials and :meth:`SuccessTable.log_odds` of groups, (n,), for each table."""
+        if folds is not None:  # of all that a model is fitted to: one table is enough at a time
+            for table, of in zip(self._tables, groups, strict=True):
+                trials, successes = table.counts(of, folds)
+                yield trials, table.log_odds(trials, successes)
+            return
+        places = np.array(groups, dtype=np.int64)
+        places &= self._mask
+        places = np.minimum(places, self._last) + self._start
+        trials = self._trials[places].astype(np.float64)
+        successes = self._successes[places].astype(np.float64)
+        yield from zip(trials, self._tables[0].log_odds(trials, successes), strict=True)
 
     def drop_folds(self) -> None:
         """Forget what is in which fold, in all tables."""

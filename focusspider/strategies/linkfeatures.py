@@ -29,29 +29,23 @@ _Columns = list[tuple[str, "NDArray[np.float64]"]]
 
 def _groups(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     """Success of the other links of the same page, tag path, anchor and so on."""
-    groups = np.array(groups_of(seen, of.links), dtype=np.int64)
-    trials, found = successes.links.counts(groups, of.folds_of(of.owners))
     columns: _Columns = []
-    for name, row, evidence in zip(
-        FIRST_OF, trials, successes.links.log_odds(trials, found), strict=True
-    ):
+    records = successes.links.records(groups_of(seen, of.links), of.folds_of(of.owners))
+    for name, (trials, evidence) in zip(FIRST_OF, records, strict=True):
         columns += [(name, of.mean(evidence)), (f"best {name}", of.largest(evidence))]
         if name in {"page", "anchor"}:
-            columns.append((f"{name} trials", of.mean(np.log1p(row))))
+            columns.append((f"{name} trials", of.mean(np.log1p(trials))))
     return columns
 
 
 def _urls(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:
     """Success of other URLs in the same directory, on the same host and so on."""
-    groups = seen.node_groups[of.nodes].T.astype(np.int64)
-    trials, found = successes.urls.counts(groups, of.folds)
     columns: _Columns = []
-    for name, row, evidence in zip(
-        URL_GROUPS, trials, successes.urls.log_odds(trials, found), strict=True
-    ):
+    records = successes.urls.records(list(seen.node_groups[of.nodes].T), of.folds)
+    for name, (trials, evidence) in zip(URL_GROUPS, records, strict=True):
         columns.append((name, evidence))
         if name in {"directory", "host"}:
-            columns.append((f"{name} trials", np.log1p(row)))
+            columns.append((f"{name} trials", np.log1p(trials)))
     return columns
 
 

@@ -69,13 +69,11 @@ def test_tables_that_are_asked_together_say_what_each_says(folded: bool) -> None
     together, asked = SuccessTables(tables()), groups.copy()
     if not folded:  # of later: a hash that no trial had, and numbers that came since
         asked[:, -1] = [2**32 - 1, 500, 3]
-    trials, successes = together.counts(asked, folds)
-    for table, of, t, s in zip(tables(), asked, trials, successes, strict=True):
-        expected = table.counts(of, folds)
-        assert t.tolist() == expected[0].tolist()
-        assert s.tolist() == expected[1].tolist()
-        assert together.log_odds(t, s).tolist() == table.log_odds(t, s).tolist()
+    records = list(together.records(asked, folds))
+    for table, of, (trials, log_odds) in zip(tables(), asked, records, strict=True):
+        assert trials.tolist() == table.counts(of, folds)[0].tolist()
+        assert log_odds.tolist() == table.evidence(of, folds).tolist()
     together.drop_folds()
     if folded:
         with pytest.raises(ValueError, match="dropped"):
-            together.counts(asked, folds)
+            list(together.records(asked, folds))
