@@ -240,7 +240,7 @@ def test_nothing_is_found(web: tuple[Site, SearxngServer], tmp_path: Path) -> No
         ("sample", [], {"FOCUS_REPLAY": "{tmp}/no.warc"}, "there is no such file or folder"),
         ("sample", ["--first", "0"], {}, "--first 0: give 1 or more"),
         ("sample", ["--max-iterations", "-1"], {}, "--max-iterations -1: give 1 or more"),
-        ("sample", ["--queries", "20"], {}, "--queries 20: each word takes one to be weighed, and there"),
+        ("sample", ["--queries", "20"], {}, "--queries 20: each word takes one to be weighed"),
         ("sample", ["--targets", "no.txt"], {}, "no.txt cannot be read: No such file"),
         ("smaple", [], {}, "did you mean 'sample'"),
         ("{tmp}/bare.toml", [], {"FOCUS_REPLAY": "sample"}, "nothing to make queries of"),
