@@ -17,6 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from focusspider.models.archive import check_shapes
+from focusspider.strategies.linkcandidates import changes
 from focusspider.strategies.linkgroups import FIRST_OF
 from focusspider.strategies.linksuccesses import WORDS, fetched_nodes, groups_of, word_trials
 from focusspider.strategies.linktables import Snapshot
@@ -155,7 +156,7 @@ def _counted(
     """Return each group with its trials and successes, those with the most trials, (n,) each."""
     order = np.argsort(groups, kind="stable")
     ascending = groups[order]
-    starts = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] - 1))
+    starts = np.flatnonzero(changes(ascending))
     trials = np.diff(starts, append=len(ascending))
     successes = np.add.reduceat(outcomes[order], starts) if len(starts) else np.zeros(0)
     chosen = np.sort(np.argsort(-trials, kind="stable")[:_MOST_GROUPS])

@@ -129,7 +129,7 @@ class Successes:
         cosines = self._pages.cosines
         new = distinct(rows[rows >= len(cosines)])  # since these were counted
         if len(new):
-            words, lengths = pieces(seen.page_end, new)
+            words, lengths = _pieces(seen.page_end, new)
             later = Documents(seen.page_words[words], seen.page_counts[words], np.cumsum(lengths))
             cosines = np.append(cosines, self._pages.cosines_of(later))
             rows = np.where(
@@ -160,7 +160,7 @@ def groups_of(seen: Snapshot, links: NDArray[np.int64]) -> tuple[NDArray[Any], .
     )
 
 
-def pieces(
+def _pieces(
     ends: NDArray[np.int64], chosen: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of the chosen pieces of a ragged array, and the length of each."""
@@ -172,7 +172,7 @@ def pieces(
 
 
 def _url_words(seen: Snapshot, of: Candidates) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    places, lengths = pieces(seen.node_end, of.nodes)
+    places, lengths = _pieces(seen.node_end, of.nodes)
     return np.repeat(np.arange(len(lengths)), lengths), seen.node_words[places]
 
 
@@ -184,7 +184,7 @@ def _text_words(
     if not of.has_one_each:
         pairs = distinct(pairs)
     chosen = pairs & 0xFFFFFFFF
-    places, lengths = pieces(seen.text_end, chosen)
+    places, lengths = _pieces(seen.text_end, chosen)
     words = distinct(np.repeat(pairs - chosen, lengths) | seen.text_words[places])
     return words >> 32, (words & 0xFFFFFFFF).astype(np.uint32)
 
