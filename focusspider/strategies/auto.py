@@ -84,6 +84,9 @@ class Auto(BaseStrategy):
         Number of relevant pages at which model and prior weigh the same.
     l2 : float
         λ of the logistic regression.
+    votes : float
+        What it weighs all evidence of groups and words together before it has learnt, each
+        kind the same.
     prior : float
         Number of trials that the mean success counts for in a group.
     chance : float
@@ -125,7 +128,8 @@ class Auto(BaseStrategy):
         credit: float = 0.9,
         hope: float = 0.3,
         doubt: float = 2.0,
-        l2: float = 1.0,
+        l2: float = 10.0,
+        votes: float = 3.0,
         prior: float = 1.0,
         chance: float = 0.1,
         explore: float = 0.05,
@@ -143,10 +147,9 @@ class Auto(BaseStrategy):
         shares = {"credit": credit, "hope": hope, "explore": explore, "steady": steady}
         for name, share in {**shares, "budget": budget}.items():
             check_share(name, share)
-        check_number("doubt", doubt, 0.01)
-        check_number("l2", l2, 1e-6)
-        check_number("chance", chance)
-        check_number("prior", prior, 1e-6)
+        least = {"doubt": (doubt, 0.01), "l2": (l2, 1e-6), "prior": (prior, 1e-6)}
+        for name, (number, lowest) in {**least, "votes": (votes, 0), "chance": (chance, 0)}.items():
+            check_number(name, number, lowest)
         check_texts("without", without)
         for family in without:
             check_choice("without", family, tuple(FAMILIES))
@@ -160,6 +163,7 @@ class Auto(BaseStrategy):
         self.hope = hope
         self.doubt = doubt
         self.l2 = l2
+        self.votes = votes
         self.prior = prior
         self.chance = chance
         self.explore = explore
@@ -181,6 +185,7 @@ class Auto(BaseStrategy):
             hope=hope,
             doubt=doubt,
             l2=l2,
+            votes=votes,
             prior=prior,
             without=without,
             refit_growth=refit_growth,

@@ -147,12 +147,26 @@ FAMILIES: dict[str, Callable[[Snapshot, Candidates, Successes], _Columns]] = {
 }
 
 
+#: Families of what is evidence, but for the numbers of trials.
+_EVIDENCE = ("groups", "urls", "words")
+
+
 class Features(NamedTuple):
     """Figures of candidates, (n, n_features), with the name and the family of each."""
 
     values: NDArray[np.float64]
     names: list[str]
     families: list[str]
+
+    @property
+    def votes(self) -> NDArray[np.bool_]:
+        """Which are evidence: how links or URLs that have something in common did, (n_features,).
+
+        Each is log odds above those of the mean. Numbers of trials are none.
+        """
+        pairs = zip(self.names, self.families, strict=True)
+        of = [family in _EVIDENCE and not name.endswith(" trials") for name, family in pairs]
+        return np.array(of, dtype=np.bool_)
 
 
 def features(

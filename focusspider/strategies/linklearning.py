@@ -115,6 +115,7 @@ class LinkLearner:
     hope: float
     doubt: float
     l2: float
+    votes: float
     prior: float
     without: Sequence[str]
     refit_growth: float
@@ -298,15 +299,12 @@ class LinkLearner:
         values, theirs, weights = told.examples(found)
         if not own and not len(theirs):
             return None
-        model = LinkValue(l2=self.l2)
-        if len(theirs):
-            model.fit(
-                np.concatenate([found.values, values]),
-                np.concatenate([brought, theirs]),
-                np.concatenate([np.ones(len(brought)), weights]),
-            )
-        else:
-            model.fit(found.values, brought)
+        model = LinkValue(l2=self.l2).fit(
+            np.concatenate([found.values, values]),
+            np.concatenate([brought, theirs]),
+            np.concatenate([np.ones(len(brought)), weights]),
+            prior_weights=self.votes * found.votes / max(found.votes.sum(), 1),
+        )
         return model, Examples.of(found, brought)
 
 
