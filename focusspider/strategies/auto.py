@@ -128,7 +128,7 @@ class Auto(BaseStrategy):
         credit: float = 0.9,
         hope: float = 0.3,
         doubt: float = 2.0,
-        l2: float = 10.0,
+        l2: float = 5.0,
         votes: float = 3.0,
         prior: float = 1.0,
         chance: float = 0.1,
