@@ -49,6 +49,26 @@ def test_soft_outcomes_and_weights_are_the_minimum_that_scipy_finds() -> None:
     np.testing.assert_allclose([*model.weights_, model.intercept_], best, rtol=0, atol=1e-4)
 
 
+def test_weights_are_shrunk_to_those_that_are_given() -> None:
+    from scipy.optimize import minimize
+
+    features, outcomes = examples(60)
+    usual = np.array([1.0, 0.5, -0.5, 0.0, 2.0])
+    model = LinkValue(l2=3.0, tol=1e-8).fit(features, outcomes, prior_weights=usual)
+    z = (features - model.mean_) / model.scale_
+
+    def loss(w: np.ndarray) -> float:
+        s = z @ w[:-1] + w[-1]
+        likelihood = outcomes * np.log1p(np.exp(-s)) + (1 - outcomes) * np.log1p(np.exp(s))
+        return float(likelihood.sum() + 1.5 * ((w[:-1] - usual) ** 2).sum() + 0.0005 * w[-1] ** 2)
+
+    best = minimize(loss, np.zeros(6), options={"gtol": 1e-9}).x
+    np.testing.assert_allclose([*model.weights_, model.intercept_], best, rtol=0, atol=1e-4)
+    assert model.weights_[4] == pytest.approx(2.0)  # it never varied: nothing speaks against it
+    strict = LinkValue(l2=1e6).fit(features, outcomes, prior_weights=usual)
+    np.testing.assert_allclose(strict.weights_, usual, rtol=0, atol=1e-3)
+
+
 def test_contributions_sum_to_the_log_odds() -> None:
     features, outcomes = examples()
     model = LinkValue().fit(features, outcomes)

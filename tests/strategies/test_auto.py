@@ -131,6 +131,7 @@ def twice(strategy: Auto) -> list[int]:
         {"hope": 0.0},
         {"doubt": 50.0},
         {"l2": 20.0},
+        {"votes": 9.0},
         {"prior": 9.0},
         {"without": ["urls"]},
         {"refit_growth": 5.0},
