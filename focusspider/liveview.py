@@ -164,7 +164,8 @@ def _renderables(title: str, progress: Progress) -> list[Any]:
     lines += [found, waiting]
     for score, url in progress.best[:BEST_SHOWN]:
         line = Text("  ")
-        line.append(f"{score:.3f} ", style="green")
+        # No link is certain: a score below 1 is not rounded up to it.
+        line.append(f"{min(score, 0.999):.3f} ", style="green")
         line.append("".join(c if c.isprintable() else "\ufffd" for c in url))
         lines.append(line)
     return lines + [Text()] * (_LINES - len(lines))
