@@ -181,6 +181,16 @@ class TestLiveView:
         assert max(len(line) for line in foot) < 60
         view.close()
 
+    def test_no_link_is_shown_as_certain(self) -> None:
+        stream = Tty()
+        view = LiveView.opened(stream)
+        assert view is not None
+        assert view.show("clocks by auto", Progress(best=((0.99996, "http://a.example/"),)))
+        terminal = Terminal(30, 60)
+        terminal.feed(stream.getvalue())
+        assert terminal.screen[-5] == "  0.999 http://a.example/"
+        view.close()
+
     def test_a_terminal_that_has_gone_ends_the_view_and_nothing_else(self) -> None:
         class Gone(Tty):
             def write(self, text: str) -> int:
