@@ -15,7 +15,6 @@ from focusspider.priority import PRIORITY_BITS
 from focusspider.registry import check_choice, check_number, check_share, check_texts, check_whole
 from focusspider.relevance.base import Judgement
 from focusspider.strategies.base import BaseStrategy, LinkScores, topic_terms
-from focusspider.strategies.hostprobes import HostProbes
 from focusspider.strategies.hub_seeking import HubSeeking
 from focusspider.strategies.linkbudget import WorkBudget
 from focusspider.strategies.linkcandidates import Candidates
@@ -24,6 +23,7 @@ from focusspider.strategies.linkfeatures import FAMILIES
 from focusspider.strategies.linklearning import Learnt, LinkLearner, of_models, of_prior, priorities
 from focusspider.strategies.linklessons import lessons_of
 from focusspider.strategies.linkorder import NO_RERANKING, NewOrder
+from focusspider.strategies.linkprobes import LinkProbes
 from focusspider.strategies.linksharing import LinkSharing
 from focusspider.strategies.memoryparts import part, prefixed
 from focusspider.strategies.trained import TrainedModels
@@ -93,8 +93,8 @@ class Auto(BaseStrategy):
         The log odds of a link's prior are moved by so much at most, either way, by chance with
         the crawl's seed: priors that are nearly the same should not keep a crawl where it is.
     explore : float
-        Share of the first 400 pages that may go into the best link to a host of which nothing
-        was fetched; it falls as 1/√n after that, in [0, 1].
+        Share of the pages that may go into new hosts, and links of the first pages, whatever
+        was learnt (:mod:`~focusspider.strategies.linkprobes`), in [0, 1].
     steady : float
         What waits keeps its order where, by its new values, NDCG of that order is as much,
         in [0, 1].
@@ -208,7 +208,7 @@ class Auto(BaseStrategy):
         self._mean = 0.0  # what a page brought at the last rerank; 0 before the first
         self._found = 0
         self._warned_at = 100
-        self._probes = HostProbes(self.explore)
+        self._probes = LinkProbes(self.explore)
         self.rerank_at_once = False
         self._course: list[tuple[float, ...]] = []
         self._sharing = LinkSharing()

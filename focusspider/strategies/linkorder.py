@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from focusspider.frontier import FrontierView
-    from focusspider.strategies.hostprobes import HostProbes
     from focusspider.strategies.linklearning import Learnt, LinkLearner
+    from focusspider.strategies.linkprobes import LinkProbes
     from focusspider.strategies.linksharing import Elsewhere
     from focusspider.strategies.linktables import Snapshot
 
@@ -43,7 +43,7 @@ class NewOrder:
     def __init__(
         self,
         learner: LinkLearner,
-        probes: HostProbes,
+        probes: LinkProbes,
         seen: Snapshot,
         learnt: Learnt,
         *,

@@ -14,10 +14,10 @@ from focusspider.models.modelfile import read_model, write_model
 from focusspider.relevance.base import Judgement
 from focusspider.strategies import build_strategy
 from focusspider.strategies.auto import Auto
-from focusspider.strategies.hostprobes import HostProbes, allowed_probes
 from focusspider.strategies.linkbudget import WorkBudget
 from focusspider.strategies.linkevidence import LinkEvidence
 from focusspider.strategies.linknames import LinkNames
+from focusspider.strategies.linkprobes import LinkProbes, allowed_hosts, allowed_links
 from focusspider.strategies.orderchange import ndcg, sampled
 from focusspider.strategies.trained import TrainedModels
 from focusspider.text import Terms
@@ -26,7 +26,10 @@ from tests.strategies.test_auto import SITE, crawl, order, reranked, started, wa
 from tests.strategies.tinymodels import FOLDER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+FIRST, BELOW = f"{SITE}/", f"{SITE}/a"
 
 
 def test_work_is_a_share_of_what_pages_earn() -> None:
@@ -61,41 +64,83 @@ def test_a_small_budget_looks_less_often(monkeypatch: pytest.MonkeyPatch) -> Non
     assert reranks(0.001) < reranks(0.9) == 196
 
 
-def test_probes_are_the_best_links_to_hosts_that_are_not_known() -> None:
+def seen_of(pages: Mapping[str, Iterable[str]]) -> LinkEvidence:
+    """Return what was seen of pages with their links; the first of them leads to the others."""
     evidence = LinkEvidence(Terms(), max_links=1000)
-    urls = ("/x", "http://b.example/1", "http://b.example/2", "http://c.example/1",
-            "http://d.example/")  # fmt: skip
-    links = "".join(f"<a href='{url}'>a</a>" for url in urls)
-    evidence.add_page(page(links, f"{SITE}/"), relevance=0.0, relevant=False, hub=0.0)
-    evidence.add_page(page("", "http://d.example/"), relevance=0.0, relevant=False, hub=0.0)
+    for url, links in pages.items():
+        marked = "".join(f"<a href='{link}'>a</a>" for link in links)
+        evidence.add_page(page(marked, url), relevance=0.0, relevant=False, hub=0.0)
+    return evidence
+
+
+def raised_urls(
+    probes: LinkProbes, evidence: LinkEvidence, values: Mapping[str, float], pages: int = 100
+) -> list[str]:
+    """Return which URLs are raised above all, of those that wait with their log odds."""
     seen = evidence.snapshot()
-    log_odds = np.array([np.nan, 5.0, -2.0, -1.0, 0.0, np.nan])  # of /, urls
+    nodes = {url: evidence.node_of(page("", url).key) for url in values}
+    log_odds = np.full(seen.n_nodes, np.nan)
+    for url, node in nodes.items():
+        log_odds[node] = values[url]
+    raised = probes.raised(seen, log_odds, pages)
+    return [url for url, node in nodes.items() if raised[node] > max(log_odds[node], 0)]
 
-    def raised(probes: HostProbes, pages: int = 100) -> list[int]:
-        return np.flatnonzero(probes.raised(seen, log_odds, pages) > 5).tolist()
 
-    assert raised(HostProbes(1.0)) == [3, 4]
-    one = HostProbes(0.01)
-    assert raised(one) == [4]  # the best
-    assert raised(one) == [4]  # it still waits: its host is slow, or busy
-    assert raised(HostProbes(0.0)) == []
-    assert allowed_probes(0.0, 1000) == 0
-    assert allowed_probes(1.0, 400) == 400
+def test_probes_are_the_best_links_to_hosts_that_are_not_known() -> None:
+    values = {f"{SITE}/x": 5.0, "http://b.example/1": -2.0, "http://b.example/2": -1.0,
+              "http://c.example/1": 0.0}  # fmt: skip
+    seen = seen_of({FIRST: [BELOW], BELOW: [*values, "http://d.example/"], "http://d.example/": []})
+    assert raised_urls(LinkProbes(1.0), seen, values) == [*values][2:]
+    one = LinkProbes(0.01)
+    assert raised_urls(one, seen, values) == ["http://c.example/1"]  # the best
+    assert raised_urls(one, seen, values) == ["http://c.example/1"]  # its host is slow, or busy
+    assert raised_urls(LinkProbes(0.0), seen, values) == []
+    assert allowed_hosts(0.0, 1000) == 0
+    assert allowed_hosts(1.0, 400) == 400
 
 
 def test_a_host_that_does_not_answer_is_not_asked_again() -> None:
-    evidence = LinkEvidence(Terms(), max_links=1000)
-    links = "".join(f"<a href='http://b.example/{i}'>a</a>" for i in range(9))
-    evidence.add_page(page(links, f"{SITE}/"), relevance=0.0, relevant=False, hub=0.0)
-    seen, probes = evidence.snapshot(), HostProbes(1.0)
-    log_odds = np.array([np.nan, *[-5.0] * 9])  # of /, urls
-    assert np.flatnonzero(probes.raised(seen, log_odds, 100) > 0).tolist() == [1]
-    log_odds[1] = np.nan  # it was fetched, and brought no page
-    assert np.nanmax(probes.raised(seen, log_odds, 100)) == -5
-    later = HostProbes(1.0)
+    values = {f"http://b.example/{i}": -5.0 for i in range(9)}
+    seen, probes = seen_of({FIRST: [BELOW], BELOW: values}), LinkProbes(1.0)
+    first, *others = values
+    assert raised_urls(probes, seen, values) == [first]
+    left = dict.fromkeys(others, -5.0)  # it was fetched, and brought no page
+    assert raised_urls(probes, seen, left) == []
+    later = LinkProbes(1.0)
     later.recall(probes.memory())
-    assert np.nanmax(later.raised(seen, log_odds, 100)) == -5
-    assert len(later) == 1
+    assert raised_urls(later, seen, left) == []
+    assert [later.has_raised(page("", url).key) for url in (first, others[0])] == [True, False]
+
+
+def test_links_of_the_first_page_are_looked_at_whatever_was_learnt() -> None:
+    own = {f"{SITE}/{i}": float(-i) for i in range(1, 10)}
+    below = {f"{SITE}/a/{i}": 1.0 for i in range(9)}
+    evidence, probes = seen_of({FIRST: [BELOW, *own], BELOW: below}), LinkProbes(0.05)
+    assert raised_urls(probes, evidence, own | below, 4) == []
+    assert raised_urls(probes, evidence, own | below, 10) == [f"{SITE}/1", f"{SITE}/2"]
+    assert raised_urls(probes, evidence, own | below, 15) == [f"{SITE}/{i}" for i in (1, 2, 3)]
+    left = {url: value for url, value in (own | below).items() if url not in [*own][:3]}
+    assert raised_urls(probes, evidence, left, 15) == []  # they were fetched
+    later = LinkProbes(0.05)
+    later.recall(probes.memory())
+    assert raised_urls(later, evidence, left, 20) == [f"{SITE}/4"]
+    assert raised_urls(LinkProbes(0.0), evidence, own, 400) == []
+
+
+def test_what_finds_enough_looks_at_fewer_links_of_its_first_page() -> None:
+    assert allowed_links(0.05, 100, harvest=0.0) == 14
+    assert allowed_links(0.05, 100, harvest=0.2) == 5
+    assert allowed_links(0.05, 10_000, harvest=1.0) == 0
+    assert allowed_links(1.0, 20, harvest=0.0) == 20  # not more than there are pages
+
+
+def test_probes_of_an_older_version_are_taken_up() -> None:
+    values = {f"http://b.example/{i}": -5.0 for i in range(2)}
+    seen, probes = seen_of({FIRST: [BELOW], BELOW: values}), LinkProbes(1.0)
+    assert raised_urls(probes, seen, values) == ["http://b.example/0"]
+    later = LinkProbes(1.0)
+    later.recall({name: probes.memory()[name] for name in ("hosts", "keys")})
+    assert raised_urls(later, seen, values) == ["http://b.example/0"]
 
 
 def test_a_new_host_is_looked_at_before_its_turn() -> None:

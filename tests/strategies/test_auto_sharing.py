@@ -75,7 +75,7 @@ def test_the_anchor_of_a_link_is_found_by_its_text() -> None:
 
 
 def test_a_worker_without_a_relevant_page_learns_from_one_that_has_them() -> None:
-    one, other = started(), started()
+    one, other = started(explore=0.0), started()
     for i in range(N):
         see(one, f"<p><a href=/b/{i}>forum</a></p>", f"{ONE}/{i}")
         see(one, "", f"{ONE}/b/{i}")
@@ -90,7 +90,7 @@ def test_a_worker_without_a_relevant_page_learns_from_one_that_has_them() -> Non
 
 def test_a_worker_that_begins_knows_what_pays() -> None:
     """With an index of its own, and no page yet that a link of its own has led to."""
-    fresh, other = started(chance=0.0), started()
+    fresh, other = started(chance=0.0, explore=0.0), started()
     crawl(other, OTHER)
     contribution(other)
     reranked(other, ["/none"])
