@@ -13,8 +13,8 @@ Everything is in ``frontier.sqlite``, see :mod:`focusspider.frontier.sqlite`. It
     JSON: topic and strategy, the run's folder, how long its files were and which of their
     lines belong to pages that were not settled, counts, and the hosts that were met
 ``strategy``
-    an ``.npz`` of what the strategy had learnt, at most a minute older; of one that holds
-    links back the newest that costs little, a second old as long as it is small
+    an ``.npz`` of what the strategy had learnt, the newest that costs little: a second older as
+    long as it is small, and at most a minute
 
 A checkpoint is one transaction with the outcomes that it goes with, at most a second late.
 """
@@ -50,10 +50,10 @@ __all__ = ["Checkpoints", "Saved"]
 logger = logging.getLogger(__name__)
 
 _SECONDS = 1.0
-#: What a strategy has learnt can be large: it is written every so many checkpoints.
-_MEMORY_EVERY = 60
-#: One that holds links back can't do without what it knew: so much of the time is spent on it.
+#: What a strategy has learnt can be large: so much of the time is spent on writing it, but it
+#: is written every so many checkpoints at least.
 _MEMORY_SHARE = 0.03
+_MEMORY_EVERY = 60
 
 
 class Saved(NamedTuple):
@@ -109,8 +109,8 @@ class Checkpoints:
         self._scope = scope
         self._settle = settle
         self._made = 0
-        self._holds = getattr(session.strategy, "holds", False) if session else False
-        self._memory_at = 0 if self._holds else _MEMORY_EVERY - 1  # the checkpoint that has it next
+        self._memory_at = 0  # the checkpoint that has it next
+        self._remembered = 0  # how many pages it knows
         self._loop = create_looping_call(self.make)
 
     def start(self) -> None:
@@ -134,18 +134,18 @@ class Checkpoints:
             if self._session.folder is not None and self._session.folder.broken:
                 self._frontier.give_up()  # what was settled has lines that are not written
                 return
-            remembered["session"] = json.dumps(state).encode()
             if last or self._made >= self._memory_at:
                 memory = self._session.memory()
                 if memory is not None:
                     remembered["strategy"] = pack_memory(memory)
+                    self._remembered = self._session.fetched
+            state["remembered"] = self._remembered
+            remembered["session"] = json.dumps(state).encode()
         self._frontier.commit(remembered)
         if "strategy" in remembered:
-            every = _MEMORY_EVERY
-            if self._holds:
-                seconds = time.monotonic() - begun
-                every = min(every, 1 + int(seconds / _SECONDS / _MEMORY_SHARE))
-            self._memory_at = self._made + every
+            seconds = time.monotonic() - begun
+            every = 1 + int(seconds / _SECONDS / _MEMORY_SHARE)
+            self._memory_at = self._made + min(every, _MEMORY_EVERY)
         self._made += 1
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import numbers
 import pkgutil
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from focusspider.errors import FocusError, UnknownNameError, nearest
@@ -145,11 +146,12 @@ def check_share(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
 
 
-def check_number(name: str, value: object, least: float = 0.0) -> None:
-    """Raise ``ValueError`` unless a parameter is a finite number, and not below the least."""
+def check_number(name: str, value: object, least: float = 0.0, most: float = inf) -> None:
+    """Raise ``ValueError`` unless a parameter is a finite number within its bounds."""
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not least <= value < float("inf"):  # type: ignore[operator]
-        raise ValueError(f"{name} must be a number of at least {least:g}, got {value!r}")
+    if not number or not least <= value <= most or value == inf:  # type: ignore[operator]
+        bounds = f"of at least {least:g}" if most == inf else f"from {least:g} to {most:g}"
+        raise ValueError(f"{name} must be a number {bounds}, got {value!r}")
 
 
 def check_whole(name: str, value: object, least: int = 1) -> None:

@@ -327,6 +327,7 @@ class Session:
         self._counted = saved["stats"]
         if saved["folder"] is None:
             self.record.restore(saved["record"], None)
+            self._say_what_is_forgotten(saved)
             return
         self.folder = RunFolder.again(saved, self.settings["JOBDIR"])
         if self.config.run not in {None, self.folder.path.name}:
@@ -344,6 +345,19 @@ class Session:
             stats.PAGE_IRRELEVANT: self.fetched - self.relevant,
             stats.ITEM_EXPORTED: self.folder.n_items,
         }
+        self._say_what_is_forgotten(saved)
+
+    def _say_what_is_forgotten(self, saved: Mapping[str, Any]) -> None:
+        """Tell how many pages the strategy did not get to remember before a crash."""
+        forgotten = self.fetched - saved.get("remembered", self.fetched)
+        if forgotten > 0 and hasattr(self.strategy, "recall"):
+            logger.warning(
+                "The strategy %r does not remember the last %d of the %d pages: the crash came "
+                "before what it had learnt of them was written",
+                self.strategy_name,
+                forgotten,
+                self.fetched,
+            )
 
     def close(self, reason: str) -> None:
         """Write how the crawl went."""

@@ -20,6 +20,7 @@ from focusspider.checkpoint import Saved, pack_memory, unpack_memory
 from focusspider.config import FocusConfig
 from focusspider.errors import FrontierError
 from focusspider.frontier.opening import open_job
+from focusspider.topic import Topic
 from tests.crawls import ROOT, crawl
 
 if TYPE_CHECKING:
@@ -184,6 +185,30 @@ class TestRefusals:
         assert second.returncode == 1
         assert "is in use by another process" in second.stderr
         assert "Traceback" not in second.stderr
+
+
+def test_a_kill_in_the_first_minute_costs_a_learner_few_pages(tmp_path: Path) -> None:
+    process = subprocess.Popen(command(tmp_path, "it"), cwd=ROOT, env=ENVIRONMENT)
+    try:
+        for _ in range(600):
+            time.sleep(0.05)
+            logs = tmp_path.glob("it/*/*/crawl.jsonl")
+            if sum(log.read_bytes().count(b"\n") for log in logs) > 90:
+                break
+    finally:
+        process.kill()
+        process.wait()
+    job = open_job(str(tmp_path / "it.job"), FocusConfig.from_settings(Settings()), spider="focus")
+    try:
+        saved = Saved.of(job, Topic.from_toml(ROOT / "topics" / "sample.toml"))
+    finally:
+        job.close("finished")
+    assert saved is not None
+    assert saved.memory is not None
+    known, fetched = saved.session["remembered"], saved.session["record"]["fetched"]
+    assert 0 < known <= fetched
+    assert len(saved.memory["seen/row_node"]) == known
+    assert fetched - known <= 60  # what comes within a second or two
 
 
 def test_memory_comes_back_as_it_was_and_never_runs_code() -> None:

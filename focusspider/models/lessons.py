@@ -83,6 +83,8 @@ class Lessons:
             arrays[f"{group}_counts"] = record.counts.astype("<f8")
             arrays[f"{group}_evidence"] = record.evidence.astype("<f8")
         last = dict(zip(COURSE, self.course[-1].tolist(), strict=True)) if len(self.course) else {}
+        if not last.get("ndcg"):  # so few waited that it was not measured
+            last.pop("ndcg", None)
         return ModelFile(
             kind="auto",
             arrays=arrays,

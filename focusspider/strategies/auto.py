@@ -96,8 +96,7 @@ class Auto(BaseStrategy):
         Share of the pages that may go into new hosts, and links of the first pages, whatever
         was learnt (:mod:`~focusspider.strategies.linkprobes`), in [0, 1].
     steady : float
-        What waits keeps its order where, by its new values, NDCG of that order is as much,
-        in [0, 1].
+        NDCG of what waits, by its new values, from which on it keeps its order, in [0, 1].
     models : list of str, optional
         Trained models that are asked too, of
         :data:`~focusspider.strategies.trained.KINDS`: those in the topic's folder of models
@@ -147,9 +146,10 @@ class Auto(BaseStrategy):
         shares = {"credit": credit, "hope": hope, "explore": explore, "steady": steady}
         for name, share in {**shares, "budget": budget}.items():
             check_share(name, share)
-        least = {"doubt": (doubt, 0.01), "l2": (l2, 1e-6), "prior": (prior, 1e-6)}
-        for name, (number, lowest) in {**least, "votes": (votes, 0), "chance": (chance, 0)}.items():
-            check_number(name, number, lowest)
+        numbers = {"l2": (l2, 1e-6, 1e6), "prior": (prior, 1e-6, 1e6), "votes": (votes, 0, 100)}
+        numbers |= {"doubt": (doubt, 0.01, 1e6), "chance": (chance, 0, 100)}
+        for name, (number, least, most) in numbers.items():
+            check_number(name, number, least, most)
         check_texts("without", without)
         for family in without:
             check_choice("without", family, tuple(FAMILIES))
@@ -331,7 +331,7 @@ class Auto(BaseStrategy):
         if learnt is None or node < 0:
             return None
         parts = self._learner.explained_node(self._evidence.glance(), node, learnt)
-        if parts is not None and self._probes.has_raised(key):
+        if parts is not None and self._probes.has_chosen(key):
             parts["probe"] = 1.0
         return parts
 
@@ -391,7 +391,7 @@ class Auto(BaseStrategy):
             (seen.n_rows + forgotten, self._found, learnt.successes.mean, learnt.trust, alike)
         )
         if before is not None and alike and alike >= self.steady:
-            reranking, expected = NO_RERANKING, before.expected
+            reranking, expected = order.probes_alone(frontier), before.expected
         else:
             reranking, expected = order.reranking(frontier, elsewhere)
         hoped = np.zeros(seen.n_nodes)

@@ -23,18 +23,26 @@ _STEEPNESS = 4
 _HALF = 2.0
 
 
-def wanted(seen: Snapshot) -> NDArray[np.float64]:
+def wanted(seen: Snapshot, *, doubt: float, elsewhere: float = 0.0) -> NDArray[np.float64]:
     """Return how much each row is what the crawl looks for, in [0, 1], (n_rows,).
 
-    A relevant page is 1, another 0. As long as none is relevant, the relevance of pages
-    stands in for it, as a share of the largest: it tells at least which way leads up.
+    A relevant page is 1. As long as few are, the relevance of the others stands in for it, as a
+    share of the largest: it tells at least which way leads up. That counts for doubt / (n +
+    doubt), with n relevant pages, so that a first one that is a mistake is not all there is.
+
+    Parameters
+    ----------
+    elsewhere
+        How many relevant pages are known beside these.
     """
     relevant = seen.row_relevant.astype(np.float64)
-    if relevant.any() or not len(relevant):
+    if not len(relevant):
         return relevant
     relevance = seen.row_relevance.astype(np.float64)
-    shares: NDArray[np.float64] = relevance / max(float(relevance.max()), 1e-9)
-    return shares
+    shares = relevance / max(float(relevance.max()), 1e-9)
+    n = float(relevant.sum()) + elsewhere
+    found: NDArray[np.float64] = np.maximum(relevant, shares * doubt / (n + doubt))
+    return found
 
 
 class PageValues(NamedTuple):

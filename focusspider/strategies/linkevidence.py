@@ -126,7 +126,13 @@ class LinkEvidence:
                 self._node_row.values[source] = row
                 if parent == ABSENT:
                     parent = int(self._arrays["node_parent"].values[source])
-        depth = 0 if parent == ABSENT else int(self._arrays["row_depth"].values[parent]) + 1
+        depths = self._arrays["row_depth"].values
+        if parent != ABSENT:
+            depth = int(depths[parent]) + 1
+        elif page.pointing is None:  # the crawl began with it
+            depth = 0
+        else:  # the page with the link is forgotten, or another worker's: likely near the last
+            depth = max(1, int(depths[row - 1])) if row else 1
         host, directory = place_of(page.url)
         self.names.add("host", crc32(host), host)
         self.names.add("directory", crc32(host + directory), host + directory)

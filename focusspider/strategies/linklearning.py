@@ -139,7 +139,7 @@ class LinkLearner:
         told = Elsewhere(()) if elsewhere is None else elsewhere
         seen = told.with_pages(own)
         now = own.n_rows + forgotten + int(told.fitted)
-        found = seen.row_relevant.astype(np.float64) if told.relevant else wanted(seen)
+        found = wanted(seen, doubt=self.doubt, elsewhere=told.relevant)
         paid = bool(told.relevant or found.any())
         if not paid and before is not None and before.model is not None:
             return None

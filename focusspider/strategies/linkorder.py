@@ -25,6 +25,8 @@ __all__ = ["NO_RERANKING", "NewOrder"]
 
 #: What waits of which so many are looked at, to see whether its order has changed.
 _SAMPLE = 1_000
+#: Log odds of a probe: no link is as good as certain, and what is found meanwhile comes later.
+_PROBE = 30.0
 
 NO_RERANKING = Reranking(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
@@ -75,12 +77,24 @@ class NewOrder:
         nodes, known = self._nodes(frontier)
         log_odds = self._learner.log_odds(self._seen, distinct(nodes[known]), self._learnt)
         expected = np.where(np.isnan(log_odds), 0.0, sigmoid(np.nan_to_num(log_odds)))
-        raised = self._probes.raised(self._seen, log_odds, self._pages)
-        values = np.where(known, raised[nodes], np.nan)
+        log_odds[self._probes.choose(self._seen, log_odds, self._pages)] = _PROBE
+        values = np.where(known, log_odds[nodes], np.nan)
         if elsewhere is not None:
             values = elsewhere.raised(frontier.keys, values)
         scored = np.flatnonzero(~np.isnan(values))
         return Reranking(frontier.ids[scored], priorities(values[scored])), expected
+
+    def probes_alone(self, frontier: FrontierView) -> Reranking:
+        """Return new priorities of new probes; all else keeps its own."""
+        nodes, known = self._nodes(frontier)
+        might = self._probes.candidates(self._seen, distinct(nodes[known]), self._pages)
+        if not len(might):
+            return NO_RERANKING
+        log_odds = self._learner.log_odds(self._seen, might, self._learnt)
+        chosen = np.zeros(self._seen.n_nodes, dtype=np.bool_)
+        chosen[self._probes.choose(self._seen, log_odds, self._pages)] = True
+        raised = np.flatnonzero(known & chosen[nodes])
+        return Reranking(frontier.ids[raised], priorities(np.full(len(raised), _PROBE)))
 
     def _nodes(self, frontier: FrontierView) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the node of each that waits, and whether there is one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,8 @@ _HOST = URL_GROUPS.index("host")
 _HOSTS_UNTIL, _LINKS_UNTIL = 400, 50
 #: As long as it stays the same, there are so many links of the first pages for each new host.
 _LINKS_A_HOST = 4
+#: Most URLs of each kind that are compared where not all that waits is scored anew.
+_MOST = 1_000
 
 
 def allowed_hosts(explore: float, n: int) -> int:
@@ -40,20 +42,49 @@ def allowed_hosts(explore: float, n: int) -> int:
     return int(explore * min(n, sqrt(_HOSTS_UNTIL * n)))
 
 
-def allowed_links(explore: float, n: int, harvest: float) -> int:
+def allowed_links(explore: float, n: int) -> float:
     """Return how many links of its first pages a crawl of n pages may have looked at.
 
-    Four times the share ``explore`` of the first 50 pages, and of n pages 4 · explore · √(50 n),
-    all of it times (1 - h)⁴, where h is the recent harvest rate: what finds enough need not look
-    elsewhere.
+    Where it finds nothing: four times the share ``explore`` of the first 50 pages, and of n
+    pages 4 · explore · √(50 n). Each page counts times (1 - h)⁴, with the recent harvest rate h
+    of that moment: what finds enough need not look elsewhere.
 
-    >>> [allowed_links(0.05, n, harvest=0.0) for n in (25, 50, 200, 5000)]
+    >>> [round(allowed_links(0.05, n)) for n in (25, 50, 200, 5000)]
     [5, 10, 20, 100]
-    >>> allowed_links(0.05, 200, harvest=0.5)
-    1
     """
-    share = min(1.0, _LINKS_A_HOST * explore) * credit_share(harvest)
-    return int(share * min(n, sqrt(_LINKS_UNTIL * n)))
+    return min(1.0, _LINKS_A_HOST * explore) * min(n, sqrt(_LINKS_UNTIL * n))
+
+
+class _Probed(NamedTuple):
+    """What was looked at so far.
+
+    Attributes
+    ----------
+    hosts
+        Hashes of the hosts.
+    entrances, links
+        Keys of the URLs: of those of the hosts, and of links of the first pages.
+    pages
+        Number of pages up to which it was counted how many links are allowed.
+    earned
+        How many.
+    """
+
+    hosts: NDArray[np.uint32] = np.zeros(0, dtype=np.uint32)
+    entrances: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
+    links: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
+    pages: int = 0
+    earned: float = 0.0
+
+    @property
+    def links_left(self) -> int:
+        """How many more links may be looked at; what is earned by fifths is whole in the end."""
+        return int(self.earned + 1e-9) - len(self.links)
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """The keys of all that was looked at."""
+        return np.concatenate([self.entrances, self.links])
 
 
 class LinkProbes:
@@ -65,8 +96,8 @@ class LinkProbes:
     neighbourhood, while the way to all others is a link of a page that it began with. Those
     links are looked at as well, the best first.
 
-    What is looked at is raised above all others, and stays there until it is fetched: a host
-    may be slow. One that does not answer is not asked again.
+    A probe stays one until it is fetched: a host may be slow. One that does not answer is not
+    asked again.
 
     Parameters
     ----------
@@ -76,16 +107,29 @@ class LinkProbes:
 
     def __init__(self, explore: float) -> None:
         self._explore = explore
-        # Hashes of the hosts, and the keys of the URLs that were raised: for their hosts, and as
-        # links of the first pages. Never changed in place: a rerank may be in another thread
-        # than what reads them for a checkpoint.
-        no_keys = np.zeros(0, dtype=np.uint64)
-        self._probed = (np.zeros(0, dtype=np.uint32), no_keys, no_keys)
+        # Never changed in place: a rerank may be in another thread than what reads it for a
+        # checkpoint.
+        self._probed = _Probed()
 
-    def raised(
+    def candidates(
+        self, seen: Snapshot, waiting: NDArray[np.int64], pages: int
+    ) -> NDArray[np.int64]:
+        """Return which of the nodes that wait might be chosen now, in ascending order.
+
+        Empty where no look is allowed; at most 1,000 of each kind, those that were met first.
+        """
+        probed = self._counted(seen, pages)
+        might = np.zeros(seen.n_nodes, dtype=np.bool_)
+        if self._hosts_left(probed, pages) > 0:
+            might[_of_new_hosts(seen, waiting, probed)[:_MOST]] = True
+        if probed.links_left > 0:
+            might[_of_first_pages(seen, waiting, probed)[:_MOST]] = True
+        return np.flatnonzero(might)
+
+    def choose(
         self, seen: Snapshot, log_odds: NDArray[np.float64], pages: int
-    ) -> NDArray[np.float64]:
-        """Return the log odds of nodes with those of the probes above all others, (n_nodes,).
+    ) -> NDArray[np.int64]:
+        """Return which nodes are to be looked at first: new probes, and those that still wait.
 
         Parameters
         ----------
@@ -94,61 +138,69 @@ class LinkProbes:
         pages
             Number of pages so far, forgotten ones included.
         """
-        hosts, entrances, links = self._probed
-        left = allowed_hosts(self._explore, pages) - len(hosts)
-        if left > 0:
-            chosen = _best_of_new_hosts(seen, log_odds, hosts)[:left]
-            hosts = np.concatenate([hosts, seen.node_groups[chosen, _HOST]])
-            entrances = np.concatenate([entrances, seen.node_key[chosen]])
-        harvest = recent_harvest(seen.row_relevant.astype(np.float64))
-        left = allowed_links(self._explore, pages, harvest) - len(links)
-        if left > 0:
-            chosen = _best_of_first_pages(seen, log_odds, links)[:left]
-            links = np.concatenate([links, seen.node_key[chosen]])
-        self._probed = (hosts, entrances, links)
         waiting = np.flatnonzero(~np.isnan(log_odds))
-        probes = waiting[np.isin(seen.node_key[waiting], np.concatenate([entrances, links]))]
-        if not len(probes):
-            return log_odds
-        with_probes = log_odds.copy()
-        with_probes[probes] = max(float(np.nanmax(log_odds)), 0.0) + 1.0
-        return with_probes
+        probed = self._counted(seen, pages)
+        left = self._hosts_left(probed, pages)
+        if left > 0:
+            best = _best_first(_of_new_hosts(seen, waiting, probed), log_odds)
+            _, first = np.unique(seen.node_groups[best, _HOST], return_index=True)
+            chosen = best[np.sort(first)][:left]
+            probed = probed._replace(
+                hosts=np.concatenate([probed.hosts, seen.node_groups[chosen, _HOST]]),
+                entrances=np.concatenate([probed.entrances, seen.node_key[chosen]]),
+            )
+        if probed.links_left > 0:
+            best = _best_first(_of_first_pages(seen, waiting, probed), log_odds)
+            chosen = best[: probed.links_left]
+            links = np.concatenate([probed.links, seen.node_key[chosen]])
+            probed = probed._replace(links=links)
+        self._probed = probed
+        return waiting[np.isin(seen.node_key[waiting], probed.keys)]
 
-    def has_raised(self, key: int) -> bool:
-        """Return whether a URL was raised, by its key."""
-        return any(bool((keys == np.uint64(key)).any()) for keys in self._probed[1:])
+    def has_chosen(self, key: int) -> bool:
+        """Return whether a URL is or was a probe, by its key."""
+        return bool((self._probed.keys == np.uint64(key)).any())
 
     def memory(self) -> dict[str, NDArray[Any]]:
-        """Return the hosts, and what was raised."""
-        hosts, entrances, links = self._probed
-        return {"hosts": hosts, "keys": entrances, "links": links}
+        """Return what was looked at."""
+        return {name: np.asarray(value) for name, value in self._probed._asdict().items()}
 
     def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
-        """Take up what an earlier process has raised; one of an older version has no links."""
-        links = memory.get("links", self._probed[2])
-        self._probed = (memory["hosts"], memory["keys"], links)
+        """Take up what an earlier process has looked at."""
+        self._probed = _Probed(
+            memory["hosts"],
+            memory["entrances"],
+            memory["links"],
+            int(memory["pages"]),
+            float(memory["earned"]),
+        )
+
+    def _hosts_left(self, probed: _Probed, pages: int) -> int:
+        return allowed_hosts(self._explore, pages) - len(probed.hosts)
+
+    def _counted(self, seen: Snapshot, pages: int) -> _Probed:
+        """Return what was looked at, with what the pages since then allow."""
+        probed = self._probed
+        more = allowed_links(self._explore, pages) - allowed_links(self._explore, probed.pages)
+        harvest = recent_harvest(seen.row_relevant.astype(np.float64))
+        return probed._replace(pages=pages, earned=probed.earned + more * credit_share(harvest))
 
 
-def _best_of_new_hosts(
-    seen: Snapshot, log_odds: NDArray[np.float64], probed: NDArray[np.uint32]
-) -> NDArray[np.int64]:
-    """Return the best node of each host of which nothing was fetched nor probed, best first."""
-    waiting = np.flatnonzero(~np.isnan(log_odds))
+def _of_new_hosts(seen: Snapshot, waiting: NDArray[np.int64], probed: _Probed) -> NDArray[np.int64]:
+    """Return what waits of each host of which nothing was fetched nor looked at."""
     hosts = seen.node_groups[:, _HOST]
-    known = np.concatenate([hosts[seen.row_node], probed])
-    by_score = _best_first(waiting[~np.isin(hosts[waiting], known)], log_odds)
-    _, first = np.unique(hosts[by_score], return_index=True)
-    return by_score[np.sort(first)]
+    known = np.concatenate([hosts[seen.row_node], probed.hosts])
+    return waiting[~np.isin(hosts[waiting], known)]
 
 
-def _best_of_first_pages(
-    seen: Snapshot, log_odds: NDArray[np.float64], probed: NDArray[np.uint64]
+def _of_first_pages(
+    seen: Snapshot, waiting: NDArray[np.int64], probed: _Probed
 ) -> NDArray[np.int64]:
-    """Return what waits of the links of pages that no link led to, but for probes, best first."""
+    """Return what waits of the links of pages that no link led to, but for probes."""
     linked = np.zeros(seen.n_nodes, dtype=np.bool_)
     linked[seen.link_node[seen.row_depth[seen.link_row] == 0]] = True
-    waiting = np.flatnonzero(linked & ~np.isnan(log_odds))
-    return _best_first(waiting[~np.isin(seen.node_key[waiting], probed)], log_odds)
+    own = waiting[linked[waiting]]
+    return own[~np.isin(seen.node_key[own], probed.keys)]
 
 
 def _best_first(nodes: NDArray[np.int64], log_odds: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from focusspider.errors import ModelFileError
 from focusspider.registry import check_choice, check_texts
 from focusspider.strategies.context_graph import ContextGraph
 from focusspider.strategies.crf import Crf
@@ -65,8 +66,16 @@ class TrainedModels:
         if names is not None:
             if names not in ([], ()):  # no model at all is a choice
                 check_texts("models", names)
-            for name in names:
+            for number, name in enumerate(names):
                 check_choice("models", name, tuple(KINDS))
+                if name in names[:number]:
+                    raise ValueError(f"models names {name!r} twice; once is enough")
+                path = Path(models_dir or "", f"{name}.npz")
+                if not path.exists():
+                    raise ModelFileError(
+                        f"models names {name!r}, and there is no {path}; train it with 'scrapy "
+                        f"focus-train TOPIC --strategy {name}', or take it out of models"
+                    )
         elif models_dir is None:
             names = []
         else:

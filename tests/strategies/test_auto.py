@@ -255,7 +255,7 @@ def test_a_forgetful_crawl_goes_on() -> None:
 
 def test_what_was_learnt_of_forgotten_pages_is_not_used() -> None:
     # The work of a rerank ends only after pages were forgotten: its numbers are of other pages.
-    late, never = started(max_links=1000), started(max_links=1000)
+    late, never = (started(max_links=1000, explore=0.0) for _ in range(2))
     more = [
         page("".join(f"<a href='/{t}/{i}'>i</a>" for i in range(300)), f"{SITE}/more/{t}")
         for t in range(4)
@@ -293,7 +293,9 @@ def test_what_was_learnt_of_forgotten_pages_is_not_used() -> None:
         ({"steady": -1}, "steady must be a number from 0 to 1, got -1"),
         ({"models": ["crfs"]}, "models must be one of context-graph, hmm, memm, crf, got 'crfs'"),
         ({"models": 7}, "models must be a list of texts, got 7"),
-        ({"models": ["crf"]}, "needs the parameter 'model'|there is no"),
+        ({"models": ["crf"]}, "models names 'crf', and there is no crf.npz; train it with"),
+        ({"doubt": 0}, "doubt must be a number from 0.01 to 1e.06, got 0"),
+        ({"votes": 1e300}, "votes must be a number from 0 to 100, got 1e.300"),
         ({"max_links": 10}, "max_links must be a whole number of at least 1000, got 10"),
         (
             {"without": ["groups", "urls", "words", "text", "pages", "in-links", "position"]},

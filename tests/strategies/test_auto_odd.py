@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,46 @@ def test_after_forgetting_it_reranks_at_once_and_goes_on_learning() -> None:
     reranked(strategy, ["/x/00"])
     assert not strategy.rerank_at_once
     assert "trust" in strategy.score(at, None).parts
+
+
+def test_an_order_that_is_kept_has_its_probes_all_the_same() -> None:
+    strategy = Auto(budget=1.0, steady=0.5)
+    strategy.start(profile("robot"), np.random.default_rng(0))
+    urls = [f"{SITE}/{'xy'[i % 2]}/{i}" for i in range(1500)]
+    links = "".join(f"<a href='{url}'>item</a>" for url in urls)
+    strategy.observe(page(links, f"{SITE}/"), DULL)
+    keys = np.array([url_key(url) for url in urls], dtype=np.uint64)
+    priorities = np.zeros(len(urls), dtype=np.int64)
+    left = np.arange(len(urls))
+    raised = []
+    for _ in range(60):
+        best = int(np.argmax(priorities[left]))
+        good = left[best] % 20 == 0
+        at = page("<p>item</p>", urls[left[best]])
+        strategy.observe(at, Judgement(float(good), bool(good), "test"))
+        left = np.delete(left, best)
+        waits = SimpleNamespace(ids=left, keys=keys[left], priorities=priorities[left])
+        work = strategy.rerank(waits)
+        if work is not None:
+            reranking = work()
+            priorities[reranking.ids] = reranking.priorities
+            raised.append(len(reranking.ids))
+    some = [n for n in raised if n < 100]
+    assert len(some) > 20  # the order was kept
+    assert sum(some) > 3
+    probes = strategy.memory()["probes/links"]
+    assert len(probes) == int(strategy.memory()["probes/earned"] + 1e-9) > 5
+    assert not np.isin(probes[:-1], keys[left]).any()  # they were fetched, each at once
+
+
+def test_a_page_whose_link_is_forgotten_is_none_that_the_crawl_began_with() -> None:
+    evidence = LinkEvidence(Terms(), max_links=1000)
+    pages = [("/", None), ("/a", "a"), ("/b", "b"), ("/far", "far")]
+    for path, pointing in pages:
+        at = page("<a href='/a'>a</a>", f"{SITE}{path}")
+        at.pointing = pointing
+        evidence.add_page(at, relevance=0.0, relevant=False, hub=0.0)
+    assert evidence.snapshot().row_depth.tolist() == [0, 1, 1, 1]
 
 
 def test_links_that_remain_are_the_first_of_their_groups_when_others_are_forgotten() -> None:

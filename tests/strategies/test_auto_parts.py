@@ -73,28 +73,32 @@ def seen_of(pages: Mapping[str, Iterable[str]]) -> LinkEvidence:
     return evidence
 
 
-def raised_urls(
+def chosen_urls(
     probes: LinkProbes, evidence: LinkEvidence, values: Mapping[str, float], pages: int = 100
 ) -> list[str]:
-    """Return which URLs are raised above all, of those that wait with their log odds."""
+    """Return which URLs are probes, of those that wait with their log odds."""
     seen = evidence.snapshot()
     nodes = {url: evidence.node_of(page("", url).key) for url in values}
     log_odds = np.full(seen.n_nodes, np.nan)
     for url, node in nodes.items():
         log_odds[node] = values[url]
-    raised = probes.raised(seen, log_odds, pages)
-    return [url for url, node in nodes.items() if raised[node] > max(log_odds[node], 0)]
+    might = probes.candidates(seen, np.sort(list(nodes.values())), pages)
+    before = probes.memory()
+    chosen = probes.choose(seen, log_odds, pages)
+    new = ~np.isin(seen.node_key[chosen], [*before["entrances"], *before["links"]])
+    assert np.isin(chosen[new], might).all()
+    return [url for url, node in nodes.items() if node in chosen]
 
 
 def test_probes_are_the_best_links_to_hosts_that_are_not_known() -> None:
     values = {f"{SITE}/x": 5.0, "http://b.example/1": -2.0, "http://b.example/2": -1.0,
               "http://c.example/1": 0.0}  # fmt: skip
     seen = seen_of({FIRST: [BELOW], BELOW: [*values, "http://d.example/"], "http://d.example/": []})
-    assert raised_urls(LinkProbes(1.0), seen, values) == [*values][2:]
+    assert chosen_urls(LinkProbes(1.0), seen, values) == [*values][2:]
     one = LinkProbes(0.01)
-    assert raised_urls(one, seen, values) == ["http://c.example/1"]  # the best
-    assert raised_urls(one, seen, values) == ["http://c.example/1"]  # its host is slow, or busy
-    assert raised_urls(LinkProbes(0.0), seen, values) == []
+    assert chosen_urls(one, seen, values) == ["http://c.example/1"]  # the best
+    assert chosen_urls(one, seen, values) == ["http://c.example/1"]  # its host is slow, or busy
+    assert chosen_urls(LinkProbes(0.0), seen, values) == []
     assert allowed_hosts(0.0, 1000) == 0
     assert allowed_hosts(1.0, 400) == 400
 
@@ -103,44 +107,57 @@ def test_a_host_that_does_not_answer_is_not_asked_again() -> None:
     values = {f"http://b.example/{i}": -5.0 for i in range(9)}
     seen, probes = seen_of({FIRST: [BELOW], BELOW: values}), LinkProbes(1.0)
     first, *others = values
-    assert raised_urls(probes, seen, values) == [first]
+    assert chosen_urls(probes, seen, values) == [first]
     left = dict.fromkeys(others, -5.0)  # it was fetched, and brought no page
-    assert raised_urls(probes, seen, left) == []
+    assert chosen_urls(probes, seen, left) == []
     later = LinkProbes(1.0)
     later.recall(probes.memory())
-    assert raised_urls(later, seen, left) == []
-    assert [later.has_raised(page("", url).key) for url in (first, others[0])] == [True, False]
+    assert chosen_urls(later, seen, left) == []
+    assert [later.has_chosen(page("", url).key) for url in (first, others[0])] == [True, False]
 
 
 def test_links_of_the_first_page_are_looked_at_whatever_was_learnt() -> None:
     own = {f"{SITE}/{i}": float(-i) for i in range(1, 10)}
     below = {f"{SITE}/a/{i}": 1.0 for i in range(9)}
     evidence, probes = seen_of({FIRST: [BELOW, *own], BELOW: below}), LinkProbes(0.05)
-    assert raised_urls(probes, evidence, own | below, 4) == []
-    assert raised_urls(probes, evidence, own | below, 10) == [f"{SITE}/1", f"{SITE}/2"]
-    assert raised_urls(probes, evidence, own | below, 15) == [f"{SITE}/{i}" for i in (1, 2, 3)]
+    assert chosen_urls(probes, evidence, own | below, 4) == []
+    assert chosen_urls(probes, evidence, own | below, 10) == [f"{SITE}/1", f"{SITE}/2"]
+    assert chosen_urls(probes, evidence, own | below, 15) == [f"{SITE}/{i}" for i in (1, 2, 3)]
     left = {url: value for url, value in (own | below).items() if url not in [*own][:3]}
-    assert raised_urls(probes, evidence, left, 15) == []  # they were fetched
+    assert chosen_urls(probes, evidence, left, 15) == []  # they were fetched
     later = LinkProbes(0.05)
     later.recall(probes.memory())
-    assert raised_urls(later, evidence, left, 20) == [f"{SITE}/4"]
-    assert raised_urls(LinkProbes(0.0), evidence, own, 400) == []
+    assert chosen_urls(later, evidence, left, 20) == [f"{SITE}/4"]
+    assert chosen_urls(LinkProbes(0.0), evidence, own, 400) == []
+
+
+def test_a_link_to_a_new_host_on_the_first_page_is_one_probe() -> None:
+    values = {f"http://{host}.example/": 5.0 for host in "bc"} | {f"{SITE}/{i}": 0.0 for i in "12"}
+    evidence, probes = seen_of({FIRST: values}), LinkProbes(0.05)
+    assert chosen_urls(probes, evidence, values, 20) == list(values)[:1] + list(values)[1:]
+    assert [len(probes.memory()[kind]) for kind in ("hosts", "entrances", "links")] == [1, 1, 3]
 
 
 def test_what_finds_enough_looks_at_fewer_links_of_its_first_page() -> None:
-    assert allowed_links(0.05, 100, harvest=0.0) == 14
-    assert allowed_links(0.05, 100, harvest=0.2) == 5
-    assert allowed_links(0.05, 10_000, harvest=1.0) == 0
-    assert allowed_links(1.0, 20, harvest=0.0) == 20  # not more than there are pages
+    own = {f"{SITE}/{i}": float(-i) for i in range(1, 50)}
 
+    def looks(relevant: int, pages: int) -> int:
+        """Return how many there are where so many of the first pages are relevant."""
+        evidence, probes = seen_of({FIRST: own}), LinkProbes(0.05)
+        for i in range(19):
+            good = i < relevant
+            at = page("", f"{SITE}/a/{i}")
+            evidence.add_page(at, relevance=float(good), relevant=good, hub=0.0)
+        chosen_urls(probes, evidence, own, 20)
+        for i in range(80):
+            evidence.add_page(page("", f"{SITE}/b/{i}"), relevance=0.0, relevant=False, hub=0.0)
+        return len(chosen_urls(probes, evidence, own, pages))
 
-def test_probes_of_an_older_version_are_taken_up() -> None:
-    values = {f"http://b.example/{i}": -5.0 for i in range(2)}
-    seen, probes = seen_of({FIRST: [BELOW], BELOW: values}), LinkProbes(1.0)
-    assert raised_urls(probes, seen, values) == ["http://b.example/0"]
-    later = LinkProbes(1.0)
-    later.recall({name: probes.memory()[name] for name in ("hosts", "keys")})
-    assert raised_urls(later, seen, values) == ["http://b.example/0"]
+    assert looks(0, 20) == 4
+    # Half of 20 pages are relevant and of 80 none: what was not looked at then is not made up for.
+    assert allowed_links(0.05, 100) == pytest.approx(14.14, abs=0.01)
+    assert looks(0, 100) == 14
+    assert looks(10, 100) == 10
 
 
 def test_a_new_host_is_looked_at_before_its_turn() -> None:

@@ -32,23 +32,23 @@ def seen(pages: dict[str, tuple[str, float]]) -> Snapshot:
 
 def test_a_parent_and_a_grandparent_are_credited_and_none_above() -> None:
     crawl = seen(CHAIN)
-    found = wanted(crawl)
+    found = wanted(crawl, doubt=2.0)
     assert found.tolist() == [0, 0, 0, 1]
     assert page_values(crawl, found, 1.0).opened.tolist() == [0, 1, 1, 0]
 
 
 def test_only_the_page_that_linked_first_is_the_parent() -> None:
     crawl = seen({"/": ("/a", 0.0), "/a": ("/c", 0.0), "/b": ("/c", 0.0), "/c": ("/", 1.0)})
-    assert page_values(crawl, wanted(crawl), 1.0).opened.tolist() == [1, 1, 0, 0]
+    assert page_values(crawl, wanted(crawl, doubt=2.0), 1.0).opened.tolist() == [1, 1, 0, 0]
 
 
 def test_a_page_is_worth_the_more_the_more_it_opens() -> None:
     names = [f"/{number}" for number in range(8)]
     crawl = seen({"/": ("'></a><a href='".join(names), 0.0), **dict.fromkeys(names, ("/x", 1.0))})
-    values = page_values(crawl, wanted(crawl), 0.9)
+    values = page_values(crawl, wanted(crawl, doubt=2.0), 0.9)
     assert values.opened[0] == 8
     assert values.outcomes[0] == pytest.approx(0.9 * 8 / 10)
-    above_the_usual = page_values(crawl, wanted(crawl), 0.9, usual=0.75)
+    above_the_usual = page_values(crawl, wanted(crawl, doubt=2.0), 0.9, usual=0.75)
     assert above_the_usual.outcomes[0] == pytest.approx(0.9 * 2 / 4)
 
 
@@ -56,7 +56,7 @@ def test_what_waits_counts_as_it_is_thought_to_be() -> None:
     crawl = seen(CHAIN)
     expected = np.zeros(crawl.n_nodes)
     expected[-1] = 0.3  # /d, which /c links to
-    found = wanted(crawl)
+    found = wanted(crawl, doubt=2.0)
     assert page_values(crawl, found, 1.0, expected).opened.tolist() == [0, 1, 1, 0.3]
     usual = page_values(crawl, found, 1.0, expected, usual=0.25).opened
     np.testing.assert_allclose(usual, [0, 0.75, 0.75, 0.05], rtol=0, atol=1e-12)
@@ -90,18 +90,23 @@ def test_a_page_that_a_redirect_leads_to_is_a_part_under_each_of_its_addresses()
     for at, relevant in ((root, False), (there, True)):
         evidence.add_page(at, relevance=float(relevant), relevant=relevant, hub=0.0)
     crawl = evidence.snapshot()
-    values = page_values(crawl, wanted(crawl), 1.0)
+    values = page_values(crawl, wanted(crawl, doubt=2.0), 1.0)
     assert values.opened.tolist() == [1, 0]
     old = int(crawl.link_node[0])
     assert old != crawl.row_node[1]
     assert values.without(np.array([0]), np.array([old])).tolist() == [0]
 
 
-def test_relevance_stands_in_while_no_page_is_relevant() -> None:
+def test_relevance_stands_in_while_few_pages_are_relevant() -> None:
     crawl = seen({"/": ("/a", 0.1), "/a": ("/b", 0.4), "/b": ("/c", 0.0)})
-    np.testing.assert_allclose(wanted(crawl), [0.25, 1, 0], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(wanted(crawl, doubt=2.0), [0.25, 1, 0], rtol=0, atol=1e-6)
+    one = seen({"/": ("/a", 0.1), "/a": ("/b", 0.4), "/b": ("/c", 0.8)})
+    # n = 1 relevant page: the others count for 2 / (1 + 2)
+    np.testing.assert_allclose(wanted(one, doubt=2.0), [1 / 12, 1 / 3, 1], rtol=0, atol=1e-6)
+    many = wanted(one, doubt=2.0, elsewhere=999.0)
+    np.testing.assert_allclose(many, [0, 0, 1], rtol=0, atol=1e-3)
     nothing = seen({"/": ("/a", 0.0)})
-    assert wanted(nothing).tolist() == [0]
+    assert wanted(nothing, doubt=2.0).tolist() == [0]
 
 
 @pytest.mark.parametrize(
