@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from focusspider.errors import ModelFileError
+from focusspider.errors import ModelFileError, SettingError
 from focusspider.models.lessons import COURSE, GROUPS, Lessons
 from focusspider.models.modelfile import read_model, write_model
 from focusspider.relevance.base import Judgement
@@ -249,6 +249,8 @@ def test_lessons_of_another_shape_are_refused(tmp_path: Path) -> None:
     told = strategy.lessons()
     assert told is not None
     file = told.to_file()
+    # so few waited that the change of their order was not measured
+    assert file.metrics.keys() == {"pages", "relevant", "mean", "trust"}
     broken: dict[str, Any] = {**file.arrays, "course": np.zeros((3, 2))}
     write_model(tmp_path / "learnt.npz", type(file)(kind="auto", arrays=broken))
     with pytest.raises(ModelFileError, match="not a sound 'auto' model: course"):
@@ -277,6 +279,11 @@ def test_trained_models_are_asked_and_their_beliefs_travel() -> None:
         if not layers:
             value = 0.3 ** second.parts["layer"]
         assert after[:, 2 * number] == pytest.approx(value)
+
+
+def test_a_model_is_named_once() -> None:
+    with pytest.raises(SettingError, match="models names 'crf' twice; once is enough"):
+        build_strategy("auto", {"models": ["crf", "crf"]}, models_dir=FOLDER)
 
 
 def test_it_begins_with_what_models_say() -> None:
