@@ -110,7 +110,7 @@ class Checkpoints:
         self._settle = settle
         self._made = 0
         self._memory_at = 0  # the checkpoint that has it next
-        self._remembered = 0  # how many pages it knows
+        self._remembered: int | None = None  # how many pages it knows; None: it stays as it was
         self._loop = create_looping_call(self.make)
 
     def start(self) -> None:
@@ -139,7 +139,8 @@ class Checkpoints:
                 if memory is not None:
                     remembered["strategy"] = pack_memory(memory)
                     self._remembered = self._session.fetched
-            state["remembered"] = self._remembered
+            if self._remembered is not None:
+                state["remembered"] = self._remembered
             remembered["session"] = json.dumps(state).encode()
         self._frontier.commit(remembered)
         if "strategy" in remembered:

