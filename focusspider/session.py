@@ -150,10 +150,23 @@ class Session:
     def begin(self) -> None:
         """Let the judge and the strategy learn the topic; all targets are known now."""
         self.relevance.start(self.profile)
-        self.strategy.start(self.profile, np.random.default_rng(self.config.seed))
+        self._start_strategy()
         if self._memory is not None and hasattr(self.strategy, "recall"):
-            self.strategy.recall(self._memory)
+            try:
+                self.strategy.recall(self._memory)
+            except (KeyError, ValueError) as problem:
+                logger.warning(
+                    "What the strategy %r learnt before the interruption was written by another "
+                    "version of it (%r), and cannot be taken up. It learns anew, from the pages to "
+                    "come",
+                    self.strategy_name,
+                    problem,
+                )
+                self._start_strategy()
         self._memory, self.begun = None, True
+
+    def _start_strategy(self) -> None:
+        self.strategy.start(self.profile, np.random.default_rng(self.config.seed))
 
     def memory(self) -> Mapping[str, NDArray[Any]] | None:
         """Return what the strategy has learnt, or None where it does not learn."""

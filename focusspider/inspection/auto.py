@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from focusspider.inspection.sections import Section, Table
-from focusspider.models.lessons import GROUPS, Lessons
+from focusspider.models.lessons import COURSE, GROUPS, Lessons
 from focusspider.report.document import cut
 
 if TYPE_CHECKING:
@@ -41,9 +41,11 @@ def auto_sections(file: ModelFile, n: int) -> list[Section]:
         Section(
             "How the trust grew",
             "Each time that it learnt anew: pages fetched and relevant ones, what a page brought "
-            "in the mean, how much the model counts against hub-seeking, and NDCG of the order "
-            "before, where more than 1,000 waited: a low one is a large change.",
-            Table(("pages", "relevant", "mean", "trust", "ndcg"), _course(lessons)),
+            "in the mean, the share of pairs of the last 100 pages that the model and what it "
+            "began with had in the right order before they were fetched (½ is chance), how much "
+            "the model counts, and NDCG of the order before, where more than 1,000 waited: a low "
+            "one is a large change.",
+            Table(COURSE, _course(lessons)),
         ),
         Section(
             "Families of features",
@@ -94,8 +96,8 @@ def _course(lessons: Lessons) -> list[tuple[int | float | str, ...]]:
     if len(rows) > _COURSE_ROWS:
         rows = rows[np.unique(np.linspace(0, len(rows) - 1, _COURSE_ROWS).astype(int))]
     return [
-        (int(pages), int(relevant), mean, trust, ndcg or "–")
-        for pages, relevant, mean, trust, ndcg in rows.tolist()
+        (int(pages), int(relevant), *figures, ndcg or "–")
+        for pages, relevant, *figures, ndcg in rows.tolist()
     ]
 
 

@@ -18,8 +18,9 @@ __all__ = ["COURSE", "GROUPS", "Lessons", "Record", "Weights"]
 #: Kinds of groups whose successes are told.
 GROUPS = ("anchor_words", "context_words", "hosts", "directories", "paths")
 #: What is told of each time that it learnt anew: pages, relevant ones, what a page brought in
-#: the mean, the trust in the model, and NDCG of the order before (1 where it did not change).
-COURSE = ("pages", "relevant", "mean", "trust", "ndcg")
+#: the mean, the share of pairs of late pages that model and prior had in the right order, the
+#: trust in the model, and NDCG of the order before (1 where it did not change).
+COURSE = ("pages", "relevant", "mean", "model", "prior", "trust", "ndcg")
 
 
 class Record(NamedTuple):
@@ -59,7 +60,7 @@ class Lessons:
     records
         For each of :data:`GROUPS` those groups that say most.
     course
-        A row each time that it learnt anew, columns as in :data:`COURSE`, (n, 5).
+        A row each time that it learnt anew, columns as in :data:`COURSE`, (n, 7).
     models
         Names of the trained models that were asked.
     """

@@ -116,6 +116,20 @@ class SuccessTable:
         odds: NDArray[np.float64] = (successes + good) / (trials - successes + bad)
         return np.log(odds) - self._of_mean
 
+    def upper(
+        self, trials: NDArray[np.float64], successes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the mean success by counts, and one standard deviation more, (n,).
+
+        They are those of the beta distribution with s + a·m successes and t - s + a·(1 - m)
+        failures: what may well be, where little is known (Kaufmann, Cappé and Garivier 2012,
+        On Bayesian upper confidence bounds for bandit problems; they take a quantile).
+        """
+        good, bad = successes + self._prior[0], trials - successes + self._prior[1]
+        mean = good / (good + bad)
+        bounds: NDArray[np.float64] = mean + np.sqrt(mean * (1 - mean) / (good + bad + 1))
+        return bounds
+
     def evidence(
         self, groups: NDArray[np.integer], folds: NDArray[np.int64] | None = None
     ) -> NDArray[np.float64]:

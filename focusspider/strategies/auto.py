@@ -20,9 +20,10 @@ from focusspider.strategies.linkbudget import WorkBudget
 from focusspider.strategies.linkcandidates import Candidates
 from focusspider.strategies.linkevidence import LinkEvidence
 from focusspider.strategies.linkfeatures import FAMILIES
-from focusspider.strategies.linklearning import Learnt, LinkLearner, of_models, of_prior, priorities
+from focusspider.strategies.linklearning import Learnt, LinkLearner, priorities
 from focusspider.strategies.linklessons import lessons_of
 from focusspider.strategies.linkorder import NO_RERANKING, NewOrder
+from focusspider.strategies.linkprior import of_models, of_prior
 from focusspider.strategies.linkprobes import LinkProbes
 from focusspider.strategies.linksharing import LinkSharing
 from focusspider.strategies.memoryparts import part, prefixed
@@ -69,9 +70,10 @@ class Auto(BaseStrategy):
     page that has opened some (:mod:`~focusspider.strategies.linkcredit`): so hubs earn. What
     was not relevant counts as much.
 
-    score = w · (log odds of the model) + (1 - w) · (log odds of the prior), w = n / (n + doubt)
-    with n relevant pages seen. The prior is that of ``hub-seeking`` and trained models, less with
-    depth and where links of the same page, tag path, directory and host have led to nothing.
+    score = w · (log odds of the model) + (1 - w) · (log odds of the prior), w = n / (n + doubt),
+    n relevant pages times how much better the model has told the latest ones than the prior
+    (:mod:`~focusspider.strategies.linkforecasts`). The prior is of ``hub-seeking``, trained models,
+    depth, and how links of the same page, tag path, directory and host have done.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ class Auto(BaseStrategy):
         Share of what a waiting link is thought to bring that its page has credit for, in
         [0, 1].
     doubt : float
-        Number of relevant pages at which model and prior weigh the same.
+        Number of relevant pages at which model and prior weigh the same, if both do as well.
     l2 : float
         λ of the logistic regression.
     votes : float
@@ -93,8 +95,8 @@ class Auto(BaseStrategy):
         The log odds of a link's prior are moved by so much at most, either way, by chance with
         the crawl's seed: priors that are nearly the same should not keep a crawl where it is.
     explore : float
-        Share of the pages that may go into new hosts, and links of the first pages, whatever
-        was learnt (:mod:`~focusspider.strategies.linkprobes`), in [0, 1].
+        Share of the pages that may be entrances of new hosts, links of the first pages, and
+        what a bandit chooses (:mod:`~focusspider.strategies.linkprobes`), in [0, 1].
     steady : float
         NDCG of what waits, by its new values, from which on it keeps its order, in [0, 1].
     models : list of str, optional
@@ -387,9 +389,7 @@ class Auto(BaseStrategy):
             return NO_RERANKING
         order = NewOrder(self._learner, self._probes, seen, learnt, pages=seen.n_rows + forgotten)
         alike = 0.0 if before is None else order.likeness(frontier)
-        self._course.append(
-            (seen.n_rows + forgotten, self._found, learnt.successes.mean, learnt.trust, alike)
-        )
+        self._course.append((seen.n_rows + forgotten, self._found, *learnt.confidence, alike))
         if before is not None and alike and alike >= self.steady:
             reranking, expected = order.probes_alone(frontier), before.expected
         else:

@@ -13,6 +13,7 @@ import numpy as np
 from focusspider.strategies.linkcandidates import Candidates, largest_of
 from focusspider.strategies.linkgroups import FIRST_OF, SAME_DIRECTORY, SAME_HOST
 from focusspider.strategies.linksuccesses import WORDS, Successes, groups_of
+from focusspider.strategies.linktables import KEYWORDS
 from focusspider.strategies.urlspelling import URL_GROUPS
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _text(seen: Snapshot, of: Candidates, successes: Successes) -> _Columns:  # 
         ("anchor cosine", of.mean(np.sqrt(seen.text_cosine[seen.link_anchor[of.links]]))),
         ("page cosine", of.mean(page)),
         ("best page cosine", of.largest(page)),
-        ("keywords in URL", seen.node_numbers[of.nodes, 2].astype(np.float64)),
+        ("keywords in URL", seen.node_numbers[of.nodes, KEYWORDS].astype(np.float64)),
     ]
 
 

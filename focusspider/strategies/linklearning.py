@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from focusspider.models.link_value import LinkValue, logit, sigmoid
+from focusspider.models.link_value import LinkValue, sigmoid
 from focusspider.priority import scalar_priorities
 from focusspider.strategies.base import LaterParts
 from focusspider.strategies.linkcandidates import (
@@ -20,7 +20,6 @@ from focusspider.strategies.linkcandidates import (
     candidates,
     distinct,
     folds_of,
-    largest_of,
 )
 from focusspider.strategies.linkcredit import (
     PageValues,
@@ -30,9 +29,10 @@ from focusspider.strategies.linkcredit import (
     wanted,
 )
 from focusspider.strategies.linkfeatures import features, prior_scores
+from focusspider.strategies.linkforecasts import Forecasts, Skills
+from focusspider.strategies.linkprior import of_models, of_record, prior_log_odds
 from focusspider.strategies.linksharing import Elsewhere, Examples
 from focusspider.strategies.linksuccesses import Successes
-from focusspider.strategies.linktables import TRAINED, USUAL
 from focusspider.strategies.memoryparts import part, prefixed
 from focusspider.strategies.pairfilter import mixed
 
@@ -44,21 +44,12 @@ if TYPE_CHECKING:
     from focusspider.strategies.linkfeatures import Features
     from focusspider.strategies.linktables import Snapshot
 
-__all__ = ["Learnt", "LinkLearner", "of_models", "of_prior", "priorities"]
+__all__ = ["Learnt", "LinkLearner", "priorities"]
 
 #: The latest pages that are learnt from.
 _MOST_EXAMPLES = 20_000
 #: URLs that are looked at together: what is computed of them fits into the processor's cache.
 _CHUNK = 8_192
-#: A prior of p is as good as log odds of p times this, above those of the mean.
-_PRIOR_SCALE, _PRIOR_MEAN = 12.0, 0.1
-#: What the figures of a link add to its prior. The first hundred pages may lead nowhere, and
-#: all that they tell is where not to look any longer. Found on the first 200 pages of the crawls
-#: of three webs, with chance added to the prior: larger ones leave good directories too soon.
-_PRIOR_WEIGHTS = {"page": 0.1, "host path": 0.1, "directory": 0.1, "host": 0.1, "depth": -0.1}
-#: What the mean log odds of trained models add to those of the prior, times this, where they are
-#: above those of a value that is nothing much.
-_MODELS_WEIGHT = 0.3
 
 
 class Learnt(NamedTuple):
@@ -80,6 +71,9 @@ class Learnt(NamedTuple):
         Value of each node that waits, 0 of others, (n_nodes,).
     examples
         What the model was fitted to of own pages, where other workers are told.
+    forecasts, skills
+        What was thought of the latest pages before they were fetched, and how well by
+        model and prior.
     """
 
     fitted: int
@@ -89,6 +83,18 @@ class Learnt(NamedTuple):
     model: LinkValue | None
     expected: NDArray[np.float64]
     examples: Examples | None = None
+    forecasts: Forecasts = Forecasts()
+    skills: Skills = Skills()
+
+    @property
+    def rows(self) -> int:
+        """Number of this worker's pages that it was learnt from."""
+        return len(self.successes.values.found)
+
+    @property
+    def confidence(self) -> tuple[float, float, float, float]:
+        """What a page brings in the mean, the skills of model and prior, and the trust."""
+        return self.successes.mean, *self.skills, self.trust
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """Return that which cannot be computed anew, for :meth:`LinkLearner.recall`."""
@@ -96,11 +102,13 @@ class Learnt(NamedTuple):
         weights = {} if self.model is None else self.model.arrays()
         return {
             **prefixed("model", weights),
+            **prefixed("forecasts", self.forecasts.memory()),
             **{name: np.asarray(value) for name, value in values._asdict().items()},
             "fitted": np.array(self.fitted),
             "trust": np.array(self.trust),
             "mean": np.array(self.successes.mean),
             "expected": self.expected,
+            "skills": np.array(self.skills),
         }
 
 
@@ -156,19 +164,29 @@ class LinkLearner:
         )
         rows = None if seen is own else own.n_rows
         successes = self.successes(seen, values, mean, folded=fits, own=rows, told=told)
-        if not paid:
-            return Learnt(now, forgotten, 0.0, successes, None, np.zeros(0))
+        forecasts = self._forecasts(own, before)
+        skills = forecasts.skills(outcomes)
         relevant = float(own.row_relevant.sum()) + told.relevant or 1.0
-        trust = relevant / (relevant + self.doubt)
+        relevant *= skills.advantage
+        trust = relevant / (relevant + self.doubt) if paid else 0.0
+        learnt = Learnt(
+            now, forgotten, trust, successes, None, np.zeros(0), None, forecasts, skills
+        )
+        if not paid:
+            return learnt
         if before is None or fits:
             fitted = self._fitted(own, outcomes, successes, told)
             successes.drop_folds()
             if fitted is None:
                 return None
             model, examples = fitted
-            kept = None if elsewhere is None else examples
-            return Learnt(now, forgotten, trust, successes, model, np.zeros(0), kept)
-        return before._replace(trust=trust, successes=successes)
+            return learnt._replace(model=model, examples=None if elsewhere is None else examples)
+        return learnt._replace(
+            fitted=before.fitted,
+            model=before.model,
+            expected=before.expected,
+            examples=before.examples,
+        )
 
     def recall(self, memory: Mapping[str, NDArray[Any]], seen: Snapshot, forgotten: int) -> Learnt:
         """Take up what was learnt, from :meth:`Learnt.memory`; ``seen`` may know more pages."""
@@ -189,6 +207,8 @@ class LinkLearner:
             self.successes(seen.until(len(values.found)), values, mean),
             model,
             memory["expected"],
+            forecasts=Forecasts.recall(part(memory, "forecasts")),
+            skills=Skills(*memory["skills"].tolist()),
         )
 
     def successes(
@@ -241,7 +261,7 @@ class LinkLearner:
         if learnt.model is not None:
             parts["intercept"] = np.full(len(of.nodes), learnt.model.intercept_)
             parts |= _by_family(learnt.model, found)
-        parts["record"] = _of_record(found)
+        parts["record"] = of_record(found)
         if seen.link_trained.shape[1]:
             parts["trained"] = of_models(seen.link_trained[of.links], of)
         parts["prior"] = prior_scores(seen, of, alpha=self.alpha)
@@ -261,10 +281,7 @@ class LinkLearner:
         self, seen: Snapshot, of: Candidates, learnt: Learnt, found: Features
     ) -> NDArray[np.float64]:
         """Return the log odds of candidates, of model and prior, by trust, (n,)."""
-        prior = of_prior(learnt.successes.mean, prior_scores(seen, of, alpha=self.alpha))
-        prior += _of_record(found)
-        if seen.link_trained.shape[1]:
-            prior += of_models(seen.link_trained[of.links], of)
+        prior = prior_log_odds(seen, of, found, mean=learnt.successes.mean, alpha=self.alpha)
         if self.chance:
             prior += self.chance * _drawn(seen.node_key[of.nodes], self.seed)
         if learnt.model is None:
@@ -274,6 +291,20 @@ class LinkLearner:
         )
         return blended
 
+    def _forecasts(self, seen: Snapshot, before: Learnt | None) -> Forecasts:
+        """Return what was thought of the latest pages, and of those that were fetched since."""
+        if before is None:
+            return Forecasts()
+        led = _led(seen, before.rows)
+        if not len(led):
+            return before.forecasts
+        nodes = distinct(seen.link_node[led])
+        of = candidates(seen, nodes, led)
+        found = features(seen, of, before.successes, without=self.without)
+        prior = prior_log_odds(seen, of, found, mean=before.successes.mean, alpha=self.alpha)
+        model = prior if before.model is None else before.model.log_odds(found.values)
+        return before.forecasts.followed_by(seen.node_row[nodes], model, prior)
+
     def _fitted(
         self,
         seen: Snapshot,
@@ -282,9 +313,7 @@ class LinkLearner:
         told: Elsewhere,
     ) -> tuple[LinkValue, Examples] | None:
         """Learn from the pages that were reached by a link, as that looked before."""
-        rows = seen.node_row[seen.link_node]  # (n_links,)
-        oldest = max(0, seen.n_rows - _MOST_EXAMPLES)
-        led = np.flatnonzero((rows >= oldest) & (seen.link_row < rows))
+        led = _led(seen, max(0, seen.n_rows - _MOST_EXAMPLES))
         own = bool(len(led))
         if not own:  # what others have told may do
             led = np.arange(min(1, len(seen.link_node)))
@@ -308,32 +337,10 @@ class LinkLearner:
         return model, Examples.of(found, brought)
 
 
-def of_prior(mean: float, prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log odds of a prior in [0, 1], where a page brings so much in the mean, (n,)."""
-    return logit(min(mean, 0.5)) + _PRIOR_SCALE * (prior - _PRIOR_MEAN)
-
-
-def _of_record(found: Features) -> NDArray[np.float64]:
-    """Return what the record of links like these, and their depth, add to their prior, (n,)."""
-    added = np.zeros(len(found.values))
-    for name, weight in _PRIOR_WEIGHTS.items():
-        if name in found.names:
-            added += weight * found.values[:, found.names.index(name)]
-    return added
-
-
-def of_models(figures: NDArray[np.floating], of: Candidates | None = None) -> NDArray[np.float64]:
-    """Return what trained models add to the log odds of a prior, (n,).
-
-    ``figures`` are those of links, (n_links, n_columns), and n the links, or candidates, of
-    which the best link counts.
-    """
-    values = np.clip(figures[:, :: len(TRAINED)].astype(np.float64), 1e-3, 1 - 1e-3)
-    odds = np.log(values / (1 - values)).mean(axis=1) - logit(USUAL[TRAINED.index("value")])
-    if of is not None:
-        odds = largest_of(of.owners, odds, len(of.nodes))
-    added: NDArray[np.float64] = _MODELS_WEIGHT * odds
-    return added
+def _led(seen: Snapshot, oldest: int) -> NDArray[np.int64]:
+    """Return the links that have led to pages, from a row on, and were known before, (n,)."""
+    rows = seen.node_row[seen.link_node]  # (n_links,)
+    return np.flatnonzero((rows >= oldest) & (seen.link_row < rows))
 
 
 def _drawn(keys: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:

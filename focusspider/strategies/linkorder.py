@@ -8,6 +8,7 @@ import numpy as np
 
 from focusspider.models.link_value import sigmoid
 from focusspider.strategies.base import Reranking
+from focusspider.strategies.linkbandit import PathBandit, wordless
 from focusspider.strategies.linkcandidates import distinct
 from focusspider.strategies.linklearning import priorities
 from focusspider.strategies.orderchange import ndcg, sampled
@@ -56,6 +57,8 @@ class NewOrder:
         self._seen = seen
         self._learnt = learnt
         self._pages = pages
+        silence = learnt.skills.silence * wordless(seen)
+        self._bandit = PathBandit(seen, learnt.successes.host_paths, silence)
         self._by_key = np.argsort(seen.node_key)
 
     def likeness(self, frontier: FrontierView) -> float:
@@ -77,7 +80,7 @@ class NewOrder:
         nodes, known = self._nodes(frontier)
         log_odds = self._learner.log_odds(self._seen, distinct(nodes[known]), self._learnt)
         expected = np.where(np.isnan(log_odds), 0.0, sigmoid(np.nan_to_num(log_odds)))
-        log_odds[self._probes.choose(self._seen, log_odds, self._pages)] = _PROBE
+        log_odds[self._chosen(log_odds)] = _PROBE
         values = np.where(known, log_odds[nodes], np.nan)
         if elsewhere is not None:
             values = elsewhere.raised(frontier.keys, values)
@@ -87,14 +90,18 @@ class NewOrder:
     def probes_alone(self, frontier: FrontierView) -> Reranking:
         """Return new priorities of new probes; all else keeps its own."""
         nodes, known = self._nodes(frontier)
-        might = self._probes.candidates(self._seen, distinct(nodes[known]), self._pages)
+        waiting = distinct(nodes[known])
+        might = self._probes.candidates(self._seen, waiting, self._pages, self._bandit)
         if not len(might):
             return NO_RERANKING
         log_odds = self._learner.log_odds(self._seen, might, self._learnt)
         chosen = np.zeros(self._seen.n_nodes, dtype=np.bool_)
-        chosen[self._probes.choose(self._seen, log_odds, self._pages)] = True
+        chosen[self._chosen(log_odds)] = True
         raised = np.flatnonzero(known & chosen[nodes])
         return Reranking(frontier.ids[raised], priorities(np.full(len(raised), _PROBE)))
+
+    def _chosen(self, log_odds: NDArray[np.float64]) -> NDArray[np.int64]:
+        return self._probes.choose(self._seen, log_odds, self._pages, self._bandit)
 
     def _nodes(self, frontier: FrontierView) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the node of each that waits, and whether there is one."""

@@ -1,4 +1,4 @@
-"""Which links are worth a look whatever was learnt: to new hosts, and those of the first pages."""
+"""Which links are worth a look whatever was learnt: to new hosts, of first pages, by a bandit."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from focusspider.strategies.linkbandit import PathBandit
     from focusspider.strategies.linktables import Snapshot
 
 __all__ = ["LinkProbes", "allowed_hosts", "allowed_links"]
@@ -64,17 +65,21 @@ class _Probed(NamedTuple):
         Hashes of the hosts.
     entrances, links
         Keys of the URLs: of those of the hosts, and of links of the first pages.
+    tried
+        Keys of the URLs that a bandit has chosen.
     pages
-        Number of pages up to which it was counted how many links are allowed.
-    earned
-        How many.
+        Number of pages up to which it was counted how much is allowed.
+    earned, tries
+        How many links of the first pages, and how many choices of a bandit.
     """
 
     hosts: NDArray[np.uint32] = np.zeros(0, dtype=np.uint32)
     entrances: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
     links: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
+    tried: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
     pages: int = 0
     earned: float = 0.0
+    tries: float = 0.0
 
     @property
     def links_left(self) -> int:
@@ -82,22 +87,30 @@ class _Probed(NamedTuple):
         return int(self.earned + 1e-9) - len(self.links)
 
     @property
+    def tries_left(self) -> int:
+        """How often a bandit may choose."""
+        return int(self.tries + 1e-9) - len(self.tried)
+
+    @property
     def keys(self) -> NDArray[np.uint64]:
         """The keys of all that was looked at."""
-        return np.concatenate([self.entrances, self.links])
+        return np.concatenate([self.entrances, self.links, self.tried])
 
 
 class LinkProbes:
-    """What is given a chance whatever was learnt, each once: new hosts, links of the first pages.
+    """What is given a chance whatever was learnt: new hosts, links of first pages, a bandit's.
 
     Links to another host say little of what is there, so its entrance may wait for thousands
     of pages; the best link to each host of which nothing was fetched is looked at. And what was
     learnt is of where the crawl has been: the first relevant pages may keep it in their
     neighbourhood, while the way to all others is a link of a page that it began with. Those
-    links are looked at as well, the best first.
+    links are looked at as well, the best first. And where links say nothing, since hardly one
+    holds a keyword and what model and prior say is no better than chance, a bandit chooses one
+    page in five (:class:`~focusspider.strategies.linkbandit.PathBandit`): four times ``explore``,
+    times (1 - h)⁴, and times how little links say.
 
-    A probe stays one until it is fetched: a host may be slow. One that does not answer is not
-    asked again.
+    Each URL is chosen once. A probe stays one until it is fetched: a host may be slow. One that
+    does not answer is not asked again.
 
     Parameters
     ----------
@@ -112,22 +125,25 @@ class LinkProbes:
         self._probed = _Probed()
 
     def candidates(
-        self, seen: Snapshot, waiting: NDArray[np.int64], pages: int
+        self, seen: Snapshot, waiting: NDArray[np.int64], pages: int, bandit: PathBandit
     ) -> NDArray[np.int64]:
         """Return which of the nodes that wait might be chosen now, in ascending order.
 
         Empty where no look is allowed; at most 1,000 of each kind, those that were met first.
         """
-        probed = self._counted(seen, pages)
+        probed = self._counted(seen, pages, bandit)
         might = np.zeros(seen.n_nodes, dtype=np.bool_)
         if self._hosts_left(probed, pages) > 0:
             might[_of_new_hosts(seen, waiting, probed)[:_MOST]] = True
         if probed.links_left > 0:
             might[_of_first_pages(seen, waiting, probed)[:_MOST]] = True
+        if probed.tries_left > 0:
+            best = bandit.of_best(_new(seen, waiting, probed), probed.tried, probed.tries_left)
+            might[best[:_MOST]] = True
         return np.flatnonzero(might)
 
     def choose(
-        self, seen: Snapshot, log_odds: NDArray[np.float64], pages: int
+        self, seen: Snapshot, log_odds: NDArray[np.float64], pages: int, bandit: PathBandit
     ) -> NDArray[np.int64]:
         """Return which nodes are to be looked at first: new probes, and those that still wait.
 
@@ -137,9 +153,11 @@ class LinkProbes:
             Of each node that waits, NaN of the others, (n_nodes,).
         pages
             Number of pages so far, forgotten ones included.
+        bandit
+            What chooses where links say nothing.
         """
         waiting = np.flatnonzero(~np.isnan(log_odds))
-        probed = self._counted(seen, pages)
+        probed = self._counted(seen, pages, bandit)
         left = self._hosts_left(probed, pages)
         if left > 0:
             best = _best_first(_of_new_hosts(seen, waiting, probed), log_odds)
@@ -154,6 +172,13 @@ class LinkProbes:
             chosen = best[: probed.links_left]
             links = np.concatenate([probed.links, seen.node_key[chosen]])
             probed = probed._replace(links=links)
+        if probed.tries_left > 0:
+            new = np.full(seen.n_nodes, np.nan)
+            left_over = _new(seen, waiting, probed)
+            new[left_over] = log_odds[left_over]
+            chosen = bandit.choose(new, probed.tried, probed.tries_left)
+            tried = np.concatenate([probed.tried, seen.node_key[chosen]])
+            probed = probed._replace(tried=tried)
         self._probed = probed
         return waiting[np.isin(seen.node_key[waiting], probed.keys)]
 
@@ -171,19 +196,26 @@ class LinkProbes:
             memory["hosts"],
             memory["entrances"],
             memory["links"],
+            memory["tried"],
             int(memory["pages"]),
             float(memory["earned"]),
+            float(memory["tries"]),
         )
 
     def _hosts_left(self, probed: _Probed, pages: int) -> int:
         return allowed_hosts(self._explore, pages) - len(probed.hosts)
 
-    def _counted(self, seen: Snapshot, pages: int) -> _Probed:
+    def _counted(self, seen: Snapshot, pages: int, bandit: PathBandit) -> _Probed:
         """Return what was looked at, with what the pages since then allow."""
         probed = self._probed
+        share = credit_share(recent_harvest(seen.row_relevant.astype(np.float64)))
         more = allowed_links(self._explore, pages) - allowed_links(self._explore, probed.pages)
-        harvest = recent_harvest(seen.row_relevant.astype(np.float64))
-        return probed._replace(pages=pages, earned=probed.earned + more * credit_share(harvest))
+        tries = min(1.0, _LINKS_A_HOST * self._explore) * (pages - probed.pages)
+        return probed._replace(
+            pages=pages,
+            earned=probed.earned + more * share,
+            tries=probed.tries + tries * share * bandit.silence,
+        )
 
 
 def _of_new_hosts(seen: Snapshot, waiting: NDArray[np.int64], probed: _Probed) -> NDArray[np.int64]:
@@ -199,8 +231,12 @@ def _of_first_pages(
     """Return what waits of the links of pages that no link led to, but for probes."""
     linked = np.zeros(seen.n_nodes, dtype=np.bool_)
     linked[seen.link_node[seen.row_depth[seen.link_row] == 0]] = True
-    own = waiting[linked[waiting]]
-    return own[~np.isin(seen.node_key[own], probed.keys)]
+    return _new(seen, waiting[linked[waiting]], probed)
+
+
+def _new(seen: Snapshot, nodes: NDArray[np.int64], probed: _Probed) -> NDArray[np.int64]:
+    """Return those of the nodes that are no probes."""
+    return nodes[~np.isin(seen.node_key[nodes], probed.keys)]
 
 
 def _best_first(nodes: NDArray[np.int64], log_odds: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -27,6 +27,8 @@ __all__ = ["WORDS", "Successes", "fetched_nodes", "groups_of", "word_trials"]
 class Successes:
     """How often groups of links and of URLs, and words, have led to something.
 
+    ``host_paths`` is the table of the links of one tag path on one host.
+
     Parameters
     ----------
     seen
@@ -86,6 +88,7 @@ class Successes:
                 )
             )
         self.links = SuccessTables(links)
+        self.host_paths = links[FIRST_OF.index("host path")]
         of_url = seen.node_groups[seen.row_node[:own]]  # (n_rows, n_groups)
         of_row = folds_of(seen, seen.row_node[:own]) if folded else None
         urls = [

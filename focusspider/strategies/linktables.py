@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["LAYOUT", "TRAINED", "USUAL", "Snapshot"]
+__all__ = ["KEYWORDS", "LAYOUT", "TRAINED", "USUAL", "Snapshot"]
 
+#: Column of ``node_numbers`` that is how many keywords the URL holds.
+KEYWORDS = 2
 #: What each trained model says of a link, in the columns of ``link_trained``: what it is worth,
 #: in (0, 1], and how many links a target is away; and both of a link that is nothing much.
 TRAINED = ("value", "distance")

@@ -180,7 +180,9 @@ def lessons_file(name: str = "mill", **about: Any) -> ModelFile:
     return Lessons(
         weights=Weights([name, "depth"], ["words", "position"], np.array([0.5, -0.75])),
         records=dict.fromkeys(GROUPS, record),
-        course=np.array([[5, 1, 0.2, 0.333, 0.0], [1200, 90, 0.1, 0.978, 0.875]]),
+        course=np.array(
+            [[5, 1, 0.2, 0.5, 0.5, 0.333, 0.0], [1200, 90, 0.1, 0.75, 0.625, 0.978, 0.875]]
+        ),
         models=[name],
     ).to_file(**about)
 
