@@ -6,26 +6,32 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
 from focusspider.config import FocusConfig
+from focusspider.relevance.base import Judgement
 from focusspider.session import Session
 from focusspider.topic import Topic
+from tests.pages import page
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    import pytest
 
-
-def session(exports: Path, saved: dict[str, Any] | None = None, **given: Any) -> Session:
+def session(
+    exports: Path,
+    saved: dict[str, Any] | None = None,
+    memory: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> Session:
     settings = Settings({"FOCUS_EXPORTS_DIR": str(exports), **given})
     topic = Topic.from_arguments(name="clocks", keywords="clock", seeds="http://a.example/")
-    built = Session(
-        topic=topic, config=FocusConfig.from_settings(settings), settings=settings, saved=saved
-    )
+    config = FocusConfig.from_settings(settings)
+    built = Session(topic=topic, config=config, settings=settings, saved=saved, memory=memory)
     built.stats = MemoryStatsCollector(get_crawler())
     return built
 
@@ -53,3 +59,25 @@ def test_a_crawl_that_goes_on_keeps_its_folder_and_says_so(
         assert again.folder is not None
         assert again.folder.path.name == "first"
         assert caplog.text.count("FOCUS_RUN = 'second' has no effect") == said
+
+
+@pytest.mark.parametrize("strategy", ["auto", "pagerank", "hcla", "plsi-phits", "apprentice"])
+def test_a_memory_of_another_version_costs_what_was_learnt_and_nothing_else(
+    strategy: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    at = page("<a href='/b'>a clock</a>", "http://a.example/")
+    first = session(tmp_path, FOCUS_STRATEGY=strategy, FOCUS_RUN_FOLDER=False)
+    empty = {name: array.tolist() for name, array in (first.memory() or {}).items()}
+    first.strategy.observe(at, Judgement(1.0, True, "test"))
+    memory = dict(first.memory() or {})
+    missing, *others = memory
+    left = {name: memory[name] for name in others}
+    again = session(tmp_path, memory=left, FOCUS_STRATEGY=strategy, FOCUS_RUN_FOLDER=False)
+    assert caplog.text.count("It learns anew") == 1
+    assert f"{strategy!r}" in caplog.text
+    assert missing.rpartition("/")[2] in caplog.text
+    learnt = {name: array.tolist() for name, array in (again.memory() or {}).items()}
+    assert learnt == empty
+    caplog.clear()
+    session(tmp_path, memory=memory, FOCUS_STRATEGY=strategy, FOCUS_RUN_FOLDER=False)
+    assert not caplog.text
