@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Forecasts", "Skills", "concordance"]
+__all__ = ["LATEST", "Forecasts", "Skills", "concordance"]
 
 #: The latest pages that are looked at.
-_LATEST = 100
+LATEST = 100
 #: Pages of the rarer outcome that count for pairs of which half are in the right order.
 _UNKNOWN = 2.0
 #: The doubt of the model is so many times as large or small at most, by how it has done.
@@ -64,7 +64,7 @@ class Forecasts(NamedTuple):
     ) -> Forecasts:
         """Return them with newer ones, (n_new,) each; the oldest are left out."""
         pairs = zip(self, (rows, model, prior), strict=True)
-        return Forecasts(*(np.concatenate([old, new])[-_LATEST:] for old, new in pairs))
+        return Forecasts(*(np.concatenate([old, new])[-LATEST:] for old, new in pairs))
 
     def skills(self, outcomes: NDArray[np.float64]) -> Skills:
         """Return how well each has ordered these pages, by what came of each row, (n_rows,).

@@ -29,7 +29,7 @@ from focusspider.strategies.linkcredit import (
     wanted,
 )
 from focusspider.strategies.linkfeatures import features, prior_scores
-from focusspider.strategies.linkforecasts import Forecasts, Skills
+from focusspider.strategies.linkforecasts import LATEST, Forecasts, Skills
 from focusspider.strategies.linkprior import of_models, of_record, prior_log_odds
 from focusspider.strategies.linksharing import Elsewhere, Examples
 from focusspider.strategies.linksuccesses import Successes
@@ -295,10 +295,11 @@ class LinkLearner:
         """Return what was thought of the latest pages, and of those that were fetched since."""
         if before is None:
             return Forecasts()
-        led = _led(seen, before.rows)
+        led = _led(seen, max(before.rows, seen.n_rows - LATEST))
         if not len(led):
             return before.forecasts
         nodes = distinct(seen.link_node[led])
+        nodes = nodes[np.argsort(seen.node_row[nodes], kind="stable")]  # the latest are last
         of = candidates(seen, nodes, led)
         found = features(seen, of, before.successes, without=self.without)
         prior = prior_log_odds(seen, of, found, mean=before.successes.mean, alpha=self.alpha)
