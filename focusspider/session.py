@@ -154,7 +154,7 @@ class Session:
         if self._memory is not None and hasattr(self.strategy, "recall"):
             try:
                 self.strategy.recall(self._memory)
-            except (KeyError, ValueError) as problem:
+            except (KeyError, TypeError, ValueError) as problem:
                 logger.warning(
                     "What the strategy %r learnt before the interruption was written by another "
                     "version of it (%r), and cannot be taken up. It learns anew, from the pages to "

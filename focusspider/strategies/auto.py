@@ -201,9 +201,7 @@ class Auto(BaseStrategy):
         self._trained.start(profile, random_state)
         self._learner = replace(self._learner, seed=int(random_state.integers(1 << 32)))
         self._evidence = LinkEvidence(
-            topic_terms(profile),
-            max_links=self.max_links,
-            trained=self._trained.columns,
+            topic_terms(profile), max_links=self.max_links, trained=self._trained.columns
         )
         self._work = WorkBudget(self.budget)
         self._learnt: Learnt | None = None
@@ -383,10 +381,10 @@ class Auto(BaseStrategy):
         frontier: FrontierView,
         elsewhere: Elsewhere | None,
     ) -> Reranking:
-        before = self._learnt_since(forgotten)
-        learnt = self._learner.learn(seen, forgotten, before, elsewhere)
+        learnt = self._learner.learn(seen, forgotten, self._learnt, elsewhere)
         if learnt is None:
             return NO_RERANKING
+        before = self._learnt_since(forgotten)
         order = NewOrder(self._learner, self._probes, seen, learnt, pages=seen.n_rows + forgotten)
         alike = 0.0 if before is None else order.likeness(frontier)
         self._course.append((seen.n_rows + forgotten, self._found, *learnt.confidence, alike))
@@ -396,5 +394,6 @@ class Auto(BaseStrategy):
             reranking, expected = order.reranking(frontier, elsewhere)
         hoped = np.zeros(seen.n_nodes)
         hoped[: len(expected)] = expected
-        self._learnt, self._mean = learnt._replace(expected=hoped), learnt.successes.mean
+        self._learnt = learnt._replace(expected=hoped, levels=order.levels(frontier))
+        self._mean = learnt.successes.mean
         return reranking

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,26 @@ __all__ = ["PathBandit", "wordless"]
 
 #: Where one link in so many holds a keyword, links say something.
 _ONE_IN = 20
-
 _PATHS = FIRST_OF.index("host path")
+
+
+class _Arms(NamedTuple):
+    """Groups of links, and what waits in them.
+
+    Attributes
+    ----------
+    nodes, groups
+        A node that may be chosen, and the number of a group that it is in, (n_pairs,) each.
+    counts
+        Trials and successes of each group, (2, n_groups).
+    bounds
+        What each may well bring, -inf where nothing of it may be chosen, (n_groups,).
+    """
+
+    nodes: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    bounds: NDArray[np.float64]
 
 
 class PathBandit:
@@ -41,74 +59,81 @@ class PathBandit:
         How often links of one tag path on one host have led to something.
     silence
         How little links say otherwise, in [0, 1].
+    waiting
+        The nodes that wait. Of what was chosen before, these count as trials that have
+        brought nothing: what came of the others is known.
     """
 
-    def __init__(self, seen: Snapshot, paths: SuccessTable, silence: float) -> None:
+    def __init__(
+        self, seen: Snapshot, paths: SuccessTable, silence: float, waiting: NDArray[np.int64]
+    ) -> None:
         self._seen = seen
         self._paths = paths
         self.silence = silence
+        self._waiting = waiting
 
     def of_best(
-        self, waiting: NDArray[np.int64], tried: NDArray[np.uint64], n: int
+        self, nodes: NDArray[np.int64], tried: NDArray[np.uint64], n: int, most: int
     ) -> NDArray[np.int64]:
-        """Return those nodes that wait in the n best groups: of others n links are none.
+        """Return those of the nodes that are in the n best groups, in ascending order.
 
-        ``tried`` has the keys of URLs that were chosen before: as long as one is not fetched,
-        it counts as a trial that has brought nothing.
+        ``tried`` has the keys of URLs that were chosen before. At most ``most`` are returned,
+        as many of each group, those that were met first, and one of each at least.
         """
-        links, group, upper, _ = self._groups(waiting, tried)
-        best = np.argsort(-upper, kind="stable")[:n]
-        chosen = np.zeros(self._seen.n_nodes, dtype=np.bool_)
-        chosen[self._seen.link_node[links[np.isin(group, best)]]] = True
-        return np.flatnonzero(chosen)
+        arms = self._arms(nodes, tried)
+        best = np.argsort(-arms.bounds, kind="stable")[:n]
+        order = np.lexsort((arms.nodes, arms.groups))
+        groups = arms.groups[order]
+        place = np.arange(len(groups)) - np.searchsorted(groups, groups)  # in its group
+        chosen = np.isin(groups, best) & (place < max(1, most // max(1, len(best))))
+        return np.unique(arms.nodes[order[chosen]])
 
     def choose(
         self, log_odds: NDArray[np.float64], tried: NDArray[np.uint64], n: int
     ) -> NDArray[np.int64]:
         """Return up to n nodes, each of the group that is then the best.
 
-        ``log_odds`` are those of nodes that wait, and NaN of the others, (n_nodes,).
+        ``log_odds`` are those of nodes that may be chosen, and NaN of the others, (n_nodes,).
         """
-        waiting = self.of_best(np.flatnonzero(~np.isnan(log_odds)), tried, n)
-        links, group, upper, counts = self._groups(waiting, tried)
-        nodes = self._seen.link_node[links].astype(np.int64)
-        order = np.lexsort((nodes, -log_odds[nodes], group))
-        ends = np.searchsorted(group[order], np.arange(len(upper)), side="right")
-        places = np.searchsorted(group[order], np.arange(len(upper)))
+        nodes, groups, counts, bounds = self._arms(np.flatnonzero(~np.isnan(log_odds)), tried)
+        order = np.lexsort((nodes, -log_odds[nodes], groups))
+        numbers = np.arange(len(bounds))
+        places = np.searchsorted(groups[order], numbers)
+        ends = np.searchsorted(groups[order], numbers, side="right")
         chosen: list[int] = []
         taken: set[int] = set()
-        while len(chosen) < n and (upper > -np.inf).any():
-            best = int(upper.argmax())
+        while len(chosen) < n and (bounds > -np.inf).any():
+            best = int(bounds.argmax())
             while places[best] < ends[best] and int(nodes[order[places[best]]]) in taken:
                 places[best] += 1  # a node may be in several groups
             if places[best] == ends[best]:
-                upper[best] = -np.inf
+                bounds[best] = -np.inf
                 continue
             one = int(nodes[order[places[best]]])
             chosen.append(one)
             taken.add(one)
             counts[0, best] += 1
-            upper[best] = self._paths.upper(*counts[:, best])
+            bounds[best] = self._paths.upper(*counts[:, best])
         return np.array(chosen, dtype=np.int64)
 
-    def _groups(
-        self, waiting: NDArray[np.int64], tried: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return links to what waits, their groups by number, and of each its bound and counts."""
+    def _arms(self, nodes: NDArray[np.int64], tried: NDArray[np.uint64]) -> _Arms:
         seen = self._seen
-        pending = (seen.node_row < 0) & np.isin(seen.node_key, tried)
-        waits = np.zeros(seen.n_nodes, dtype=np.bool_)
-        waits[waiting] = True
-        waits &= ~pending
-        links = np.flatnonzero((waits | pending)[seen.link_node])
-        keys, group = np.unique(groups_of(seen, links)[_PATHS], return_inverse=True)
-        counts = np.stack(self._paths.counts(keys))  # trials and successes, (2, n_groups)
-        of_pending = pending[seen.link_node[links]]
-        counts[0] += np.bincount(group[of_pending], minlength=len(keys))
-        upper = self._paths.upper(*counts)
-        links, group = links[~of_pending], group[~of_pending]
-        upper[np.bincount(group, minlength=len(keys)) == 0] = -np.inf
-        return links, group, upper, counts
+        pending = np.zeros(seen.n_nodes, dtype=np.bool_)
+        pending[self._waiting[np.isin(seen.node_key[self._waiting], tried)]] = True
+        may = np.zeros(seen.n_nodes, dtype=np.bool_)
+        may[nodes] = True
+        # Each node once in each of its groups, as successes are counted.
+        first = (seen.link_flags >> _PATHS & 1).astype(np.bool_)
+        links = np.flatnonzero((may | pending)[seen.link_node] & first)
+        keys, groups = np.unique(groups_of(seen, links)[_PATHS], return_inverse=True)
+        of_link = seen.link_node[links].astype(np.int64)
+        counts = np.stack(self._paths.counts(keys))
+        counts[0] += np.bincount(groups[pending[of_link]], minlength=len(keys))
+        free = ~pending[of_link]
+        nodes, groups = of_link[free], groups[free]
+        bounds = self._paths.upper(*counts)
+        bounds[np.bincount(groups, minlength=len(keys)) == 0] = -np.inf
+        return _Arms(nodes, groups, counts, bounds)
 
 
 def wordless(seen: Snapshot) -> float:

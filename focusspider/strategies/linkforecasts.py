@@ -15,7 +15,7 @@ __all__ = ["LATEST", "Forecasts", "Skills", "concordance"]
 
 #: The latest pages that are looked at.
 LATEST = 100
-#: Pages of the rarer outcome that count for pairs of which half are in the right order.
+#: Good pages among bad ones that count for pairs of which half are in the right order.
 _UNKNOWN = 2.0
 #: The doubt of the model is so many times as large or small at most, by how it has done.
 _MOST = 2.0
@@ -51,8 +51,9 @@ class Forecasts(NamedTuple):
     rows
         The pages, (n,).
     model, prior
-        Log odds of their links by each, when there were no newer ones, (n,). As long as
-        there is no model they are the same.
+        Log odds of their links by each, above the mean of what waited at that look, (n,).
+        What all links of one look have in common tells how the crawl goes, and not which of
+        them is better.
     """
 
     rows: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
@@ -65,6 +66,11 @@ class Forecasts(NamedTuple):
         """Return them with newer ones, (n_new,) each; the oldest are left out."""
         pairs = zip(self, (rows, model, prior), strict=True)
         return Forecasts(*(np.concatenate([old, new])[-LATEST:] for old, new in pairs))
+
+    def without_first(self, rows: int) -> Forecasts:
+        """Return them where the first rows are forgotten, and the others numbered anew."""
+        left = self.rows >= rows
+        return Forecasts(self.rows[left] - rows, self.model[left], self.prior[left])
 
     def skills(self, outcomes: NDArray[np.float64]) -> Skills:
         """Return how well each has ordered these pages, by what came of each row, (n_rows,).
@@ -89,11 +95,12 @@ def concordance(scores: NDArray[np.float64], outcomes: NDArray[np.float64]) -> f
 
     A pair is of two that have brought different things, in [0, 1]; it counts for the
     difference, and a tie of scores is half right. So this is the area under the ROC curve where
-    outcomes are 0 or 1. It is drawn towards ½ where few pages have the rarer outcome, m in
-    sum: (m · share + 1) / (m + 2).
+    outcomes are 0 or 1. It is drawn towards ½ where the pairs differ little, or few do:
+    (m · share + 1) / (m + 2), where m is the sum of the differences over the number of pages.
+    Of few good pages among many bad ones m is their number.
 
-    >>> concordance(np.array([3.0, 1.0, 2.0]), np.array([1.0, 0.0, 0.0]))  # m = 1, all right
-    0.6666666666666666
+    >>> concordance(np.array([4.0, 1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0, 0.0]))  # m = 3/4
+    0.6363636363636364
     """
     apart = np.maximum(outcomes[:, None] - outcomes[None, :], 0.0)
     total = float(apart.sum())
@@ -101,5 +108,5 @@ def concordance(scores: NDArray[np.float64], outcomes: NDArray[np.float64]) -> f
         return 0.5
     ahead = np.sign(scores[:, None] - scores[None, :])
     share = 0.5 + 0.5 * float((apart * ahead).sum()) / total
-    rarer = float(min(outcomes.sum(), (1 - outcomes).sum()))
-    return (rarer * share + 0.5 * _UNKNOWN) / (rarer + _UNKNOWN)
+    m = total / len(outcomes)
+    return (m * share + 0.5 * _UNKNOWN) / (m + _UNKNOWN)

@@ -30,11 +30,10 @@ from focusspider.strategies.linkcredit import (
 )
 from focusspider.strategies.linkfeatures import features, prior_scores
 from focusspider.strategies.linkforecasts import LATEST, Forecasts, Skills
-from focusspider.strategies.linkprior import of_models, of_record, prior_log_odds
+from focusspider.strategies.linkprior import drawn, of_models, of_record, prior_log_odds
 from focusspider.strategies.linksharing import Elsewhere, Examples
 from focusspider.strategies.linksuccesses import Successes
 from focusspider.strategies.memoryparts import part, prefixed
-from focusspider.strategies.pairfilter import mixed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,6 +73,8 @@ class Learnt(NamedTuple):
     forecasts, skills
         What was thought of the latest pages before they were fetched, and how well by
         model and prior.
+    levels
+        Log odds by model and prior of what waits, in the mean.
     """
 
     fitted: int
@@ -85,6 +86,7 @@ class Learnt(NamedTuple):
     examples: Examples | None = None
     forecasts: Forecasts = Forecasts()
     skills: Skills = Skills()
+    levels: tuple[float, float] = (0.0, 0.0)
 
     @property
     def rows(self) -> int:
@@ -109,6 +111,7 @@ class Learnt(NamedTuple):
             "mean": np.array(self.successes.mean),
             "expected": self.expected,
             "skills": np.array(self.skills),
+            "levels": np.array(self.levels),
         }
 
 
@@ -140,10 +143,15 @@ class LinkLearner:
     ) -> Learnt | None:
         """Count successes anew, and fit the regression again if the crawl has grown enough.
 
+        Of what was learnt ``before`` pages were forgotten the forecasts alone are taken up.
         ``elsewhere`` is what other workers have told; None: there are none, and what they
         would be told is not kept. None is returned where no page was reached by a link, and
         where the pages that were anything that is looked for are forgotten.
         """
+        forecasts = Forecasts()
+        if before is not None:
+            forecasts = before.forecasts.without_first(forgotten - before.forgotten)
+            before = before if before.forgotten == forgotten else None
         told = Elsewhere(()) if elsewhere is None else elsewhere
         seen = told.with_pages(own)
         now = own.n_rows + forgotten + int(told.fitted)
@@ -164,10 +172,10 @@ class LinkLearner:
         )
         rows = None if seen is own else own.n_rows
         successes = self.successes(seen, values, mean, folded=fits, own=rows, told=told)
-        forecasts = self._forecasts(own, before)
+        if before is not None and before.model is not None:
+            forecasts = self._with_latest(forecasts, own, before)
         skills = forecasts.skills(outcomes)
-        relevant = float(own.row_relevant.sum()) + told.relevant or 1.0
-        relevant *= skills.advantage
+        relevant = skills.advantage * (float(own.row_relevant.sum()) + told.relevant or 1.0)
         trust = relevant / (relevant + self.doubt) if paid else 0.0
         learnt = Learnt(
             now, forgotten, trust, successes, None, np.zeros(0), None, forecasts, skills
@@ -209,6 +217,7 @@ class LinkLearner:
             memory["expected"],
             forecasts=Forecasts.recall(part(memory, "forecasts")),
             skills=Skills(*memory["skills"].tolist()),
+            levels=(float(memory["levels"][0]), float(memory["levels"][1])),
         )
 
     def successes(
@@ -283,7 +292,7 @@ class LinkLearner:
         """Return the log odds of candidates, of model and prior, by trust, (n,)."""
         prior = prior_log_odds(seen, of, found, mean=learnt.successes.mean, alpha=self.alpha)
         if self.chance:
-            prior += self.chance * _drawn(seen.node_key[of.nodes], self.seed)
+            prior += self.chance * drawn(seen.node_key[of.nodes], self.seed)
         if learnt.model is None:
             return prior
         blended: NDArray[np.float64] = (
@@ -291,20 +300,37 @@ class LinkLearner:
         )
         return blended
 
-    def _forecasts(self, seen: Snapshot, before: Learnt | None) -> Forecasts:
-        """Return what was thought of the latest pages, and of those that were fetched since."""
-        if before is None:
-            return Forecasts()
+    def levels(
+        self, seen: Snapshot, nodes: NDArray[np.int64], learnt: Learnt
+    ) -> tuple[float, float]:
+        """Return the log odds of nodes by model and prior, in the mean; 0 where there are none."""
+        parts = _chunks(candidates(seen, nodes, np.arange(len(seen.link_node))))
+        if learnt.model is None or not parts:
+            return 0.0, 0.0
+        each = [self._by_each(seen, some, learnt) for some in parts]
+        model, prior = (np.concatenate(values).mean() for values in zip(*each, strict=True))
+        return float(model), float(prior)
+
+    def _by_each(
+        self, seen: Snapshot, of: Candidates, learnt: Learnt
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the log odds of candidates by the model, which there is, and the prior, (n,)."""
+        assert learnt.model is not None
+        found = features(seen, of, learnt.successes, without=self.without)
+        prior = prior_log_odds(seen, of, found, mean=learnt.successes.mean, alpha=self.alpha)
+        return learnt.model.log_odds(found.values), prior
+
+    def _with_latest(self, forecasts: Forecasts, seen: Snapshot, before: Learnt) -> Forecasts:
+        """Return forecasts with what was thought of the pages that were fetched since."""
         led = _led(seen, max(before.rows, seen.n_rows - LATEST))
-        if not len(led):
-            return before.forecasts
         nodes = distinct(seen.link_node[led])
-        nodes = nodes[np.argsort(seen.node_row[nodes], kind="stable")]  # the latest are last
-        of = candidates(seen, nodes, led)
-        found = features(seen, of, before.successes, without=self.without)
-        prior = prior_log_odds(seen, of, found, mean=before.successes.mean, alpha=self.alpha)
-        model = prior if before.model is None else before.model.log_odds(found.values)
-        return before.forecasts.followed_by(seen.node_row[nodes], model, prior)
+        rows, first = np.unique(seen.node_row[nodes], return_index=True)
+        if not len(rows):
+            return forecasts
+        # By rows: the latest are last; where two URLs have led to one page, it counts once.
+        of = candidates(seen, nodes[first], led)
+        model, prior = self._by_each(seen, of, before)
+        return forecasts.followed_by(rows, model - before.levels[0], prior - before.levels[1])
 
     def _fitted(
         self,
@@ -342,11 +368,6 @@ def _led(seen: Snapshot, oldest: int) -> NDArray[np.int64]:
     """Return the links that have led to pages, from a row on, and were known before, (n,)."""
     rows = seen.node_row[seen.link_node]  # (n_links,)
     return np.flatnonzero((rows >= oldest) & (seen.link_row < rows))
-
-
-def _drawn(keys: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
-    """Return a number in [-1, 1) for each key, evenly distributed and always the same, (n,)."""
-    return mixed(keys, keys >> np.uint64(32), seed) / 2.0**31 - 1
 
 
 def priorities(log_odds: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -57,8 +57,6 @@ class NewOrder:
         self._seen = seen
         self._learnt = learnt
         self._pages = pages
-        silence = learnt.skills.silence * wordless(seen)
-        self._bandit = PathBandit(seen, learnt.successes.host_paths, silence)
         self._by_key = np.argsort(seen.node_key)
 
     def likeness(self, frontier: FrontierView) -> float:
@@ -73,14 +71,23 @@ class NewOrder:
         log_odds = self._learner.log_odds(self._seen, distinct(part), self._learnt)[part]
         return ndcg(sigmoid(log_odds[~np.isnan(log_odds)]))
 
+    def levels(self, frontier: FrontierView) -> tuple[float, float]:
+        """Return the log odds by model and prior of what waits, in the mean of a part of it."""
+        nodes, known = self._nodes(frontier)
+        waiting = distinct(nodes[known])
+        every = max(1, len(waiting) // _SAMPLE)
+        return self._learner.levels(self._seen, waiting[::every], self._learnt)
+
     def reranking(
         self, frontier: FrontierView, elsewhere: Elsewhere | None
     ) -> tuple[Reranking, NDArray[np.float64]]:
         """Return new priorities of what waits, and what it is thought to bring, (n_nodes,)."""
         nodes, known = self._nodes(frontier)
-        log_odds = self._learner.log_odds(self._seen, distinct(nodes[known]), self._learnt)
+        waiting = distinct(nodes[known])
+        log_odds = self._learner.log_odds(self._seen, waiting, self._learnt)
         expected = np.where(np.isnan(log_odds), 0.0, sigmoid(np.nan_to_num(log_odds)))
-        log_odds[self._chosen(log_odds)] = _PROBE
+        bandit = self._bandit(waiting)
+        log_odds[self._probes.choose(self._seen, log_odds, self._pages, bandit)] = _PROBE
         values = np.where(known, log_odds[nodes], np.nan)
         if elsewhere is not None:
             values = elsewhere.raised(frontier.keys, values)
@@ -91,17 +98,19 @@ class NewOrder:
         """Return new priorities of new probes; all else keeps its own."""
         nodes, known = self._nodes(frontier)
         waiting = distinct(nodes[known])
-        might = self._probes.candidates(self._seen, waiting, self._pages, self._bandit)
+        bandit = self._bandit(waiting)
+        might = self._probes.candidates(self._seen, waiting, self._pages, bandit)
         if not len(might):
             return NO_RERANKING
         log_odds = self._learner.log_odds(self._seen, might, self._learnt)
         chosen = np.zeros(self._seen.n_nodes, dtype=np.bool_)
-        chosen[self._chosen(log_odds)] = True
+        chosen[self._probes.choose(self._seen, log_odds, self._pages, bandit)] = True
         raised = np.flatnonzero(known & chosen[nodes])
         return Reranking(frontier.ids[raised], priorities(np.full(len(raised), _PROBE)))
 
-    def _chosen(self, log_odds: NDArray[np.float64]) -> NDArray[np.int64]:
-        return self._probes.choose(self._seen, log_odds, self._pages, self._bandit)
+    def _bandit(self, waiting: NDArray[np.int64]) -> PathBandit:
+        silence = self._learnt.skills.silence * wordless(self._seen)
+        return PathBandit(self._seen, self._learnt.successes.host_paths, silence, waiting)
 
     def _nodes(self, frontier: FrontierView) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the node of each that waits, and whether there is one."""

@@ -10,6 +10,7 @@ from focusspider.models.link_value import logit
 from focusspider.strategies.linkcandidates import largest_of
 from focusspider.strategies.linkfeatures import prior_scores
 from focusspider.strategies.linktables import TRAINED, USUAL
+from focusspider.strategies.pairfilter import mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from focusspider.strategies.linkfeatures import Features
     from focusspider.strategies.linktables import Snapshot
 
-__all__ = ["of_models", "of_prior", "of_record", "prior_log_odds"]
+__all__ = ["drawn", "of_models", "of_prior", "of_record", "prior_log_odds"]
 
 #: A prior of p is as good as log odds of p times this, above those of the mean.
 _PRIOR_SCALE, _PRIOR_MEAN = 12.0, 0.1
@@ -78,3 +79,8 @@ def of_models(figures: NDArray[np.floating], of: Candidates | None = None) -> ND
         odds = largest_of(of.owners, odds, len(of.nodes))
     added: NDArray[np.float64] = _MODELS_WEIGHT * odds
     return added
+
+
+def drawn(keys: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
+    """Return a number in [-1, 1) for each key, evenly distributed and always the same, (n,)."""
+    return mixed(keys, keys >> np.uint64(32), seed) / 2.0**31 - 1

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from focusspider.strategies.linkbandit import PathBandit
     from focusspider.strategies.linktables import Snapshot
 
-__all__ = ["LinkProbes", "allowed_hosts", "allowed_links"]
+__all__ = ["LinkProbes", "allowed_hosts", "allowed_links", "allowed_tries"]
 
 #: Column of ``node_groups`` that is the host.
 _HOST = URL_GROUPS.index("host")
 #: Pages up to which the share of probes stays the same; it then falls as 1/√n. Of new hosts, and
-#: of links of the first pages: those are there from the start, and soon looked at.
+#: what a bandit chooses; and of links of the first pages: those are there from the start, and soon
+#: looked at.
 _HOSTS_UNTIL, _LINKS_UNTIL = 400, 50
 #: As long as it stays the same, there are so many links of the first pages for each new host.
 _LINKS_A_HOST = 4
@@ -54,6 +55,19 @@ def allowed_links(explore: float, n: int) -> float:
     [5, 10, 20, 100]
     """
     return min(1.0, _LINKS_A_HOST * explore) * min(n, sqrt(_LINKS_UNTIL * n))
+
+
+def allowed_tries(explore: float, n: int) -> float:
+    """Return how often a bandit may choose in a crawl of n pages where links say nothing.
+
+    Four times the share ``explore`` of the first 400 pages, and of n pages
+    4 · explore · √(400 n). Each page counts times (1 - h)⁴, as above, and times how little
+    links say at that moment.
+
+    >>> [round(allowed_tries(0.05, n)) for n in (100, 400, 10_000)]
+    [20, 80, 400]
+    """
+    return min(1.0, _LINKS_A_HOST * explore) * min(n, sqrt(_HOSTS_UNTIL * n))
 
 
 class _Probed(NamedTuple):
@@ -138,8 +152,9 @@ class LinkProbes:
         if probed.links_left > 0:
             might[_of_first_pages(seen, waiting, probed)[:_MOST]] = True
         if probed.tries_left > 0:
-            best = bandit.of_best(_new(seen, waiting, probed), probed.tried, probed.tries_left)
-            might[best[:_MOST]] = True
+            new = _new(seen, waiting, probed)
+            might[bandit.of_best(new, probed.tried, probed.tries_left, _MOST)] = True
+        self._probed = probed
         return np.flatnonzero(might)
 
     def choose(
@@ -210,7 +225,7 @@ class LinkProbes:
         probed = self._probed
         share = credit_share(recent_harvest(seen.row_relevant.astype(np.float64)))
         more = allowed_links(self._explore, pages) - allowed_links(self._explore, probed.pages)
-        tries = min(1.0, _LINKS_A_HOST * self._explore) * (pages - probed.pages)
+        tries = allowed_tries(self._explore, pages) - allowed_tries(self._explore, probed.pages)
         return probed._replace(
             pages=pages,
             earned=probed.earned + more * share,

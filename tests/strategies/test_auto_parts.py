@@ -88,8 +88,10 @@ def chosen_urls(
     log_odds = np.full(seen.n_nodes, np.nan)
     for url, node in nodes.items():
         log_odds[node] = values[url]
-    bandit = PathBandit(seen, SuccessTable(np.zeros(0, np.uint32), np.zeros(0), mean=0.5), silence)
-    might = probes.candidates(seen, np.sort(list(nodes.values())), pages, bandit)
+    waiting = np.sort(list(nodes.values()))
+    paths = SuccessTable(np.zeros(0, np.uint32), np.zeros(0), mean=0.5)
+    bandit = PathBandit(seen, paths, silence, waiting)
+    might = probes.candidates(seen, waiting, pages, bandit)
     before = probes.memory()
     chosen = probes.choose(seen, log_odds, pages, bandit)
     earlier = [*before["entrances"], *before["links"], *before["tried"]]
