@@ -44,6 +44,7 @@ MAX_HEADER = 1_000_000
 
 _FORMAT = "focusspider model"
 _AGAIN = "train it again with 'scrapy focus-train'"
+_CRAWL_AGAIN = "it may be of another version of focusspider: 'auto' writes one when a crawl ends"
 _KEYS = {
     "kind": str,
     "parameters": dict,
@@ -98,7 +99,8 @@ class ModelFile:
 
     def damaged(self, reason: str) -> ModelFileError:
         """Return the error to raise where what it holds cannot be a model of its kind."""
-        return ModelFileError(f"{self.source}: not a sound {self.kind!r} model: {reason}; {_AGAIN}")
+        again = _CRAWL_AGAIN if self.kind == "auto" else _AGAIN
+        return ModelFileError(f"{self.source}: not a sound {self.kind!r} model: {reason}; {again}")
 
     def take(self, shapes: Shapes) -> dict[str, NDArray[Any]]:
         """Return its arrays, if they are just those that a model expects.

@@ -385,15 +385,16 @@ class Auto(BaseStrategy):
         if learnt is None:
             return NO_RERANKING
         before = self._learnt_since(forgotten)
-        order = NewOrder(self._learner, self._probes, seen, learnt, pages=seen.n_rows + forgotten)
-        alike = 0.0 if before is None else order.likeness(frontier)
-        self._course.append((seen.n_rows + forgotten, self._found, *learnt.confidence, alike))
+        pages = seen.n_rows + forgotten
+        order = NewOrder(self._learner, self._probes, seen, learnt, frontier, pages=pages)
+        alike = 0.0 if before is None else order.likeness()
+        self._course.append((pages, self._found, *learnt.confidence, alike))
         if before is not None and alike and alike >= self.steady:
-            reranking, expected = order.probes_alone(frontier), before.expected
+            reranking, expected = order.probes_alone(), before.expected
         else:
-            reranking, expected = order.reranking(frontier, elsewhere)
+            reranking, expected = order.reranking(elsewhere)
         hoped = np.zeros(seen.n_nodes)
         hoped[: len(expected)] = expected
-        self._learnt = learnt._replace(expected=hoped, levels=order.levels(frontier))
+        self._learnt = learnt._replace(expected=hoped, levels=order.levels())
         self._mean = learnt.successes.mean
         return reranking

@@ -39,6 +39,8 @@ class NewOrder:
     ----------
     probes
         Links that come before all others.
+    frontier
+        What waits.
     pages
         Number of pages so far, forgotten ones included.
     """
@@ -49,6 +51,7 @@ class NewOrder:
         probes: LinkProbes,
         seen: Snapshot,
         learnt: Learnt,
+        frontier: FrontierView,
         *,
         pages: int,
     ) -> None:
@@ -57,64 +60,54 @@ class NewOrder:
         self._seen = seen
         self._learnt = learnt
         self._pages = pages
-        self._by_key = np.argsort(seen.node_key)
+        self._frontier = frontier
+        by_key = np.argsort(seen.node_key)
+        places = np.searchsorted(seen.node_key, frontier.keys, sorter=by_key)
+        # The node of each that waits, and whether there is one.
+        self._nodes = by_key[np.minimum(places, seen.n_nodes - 1)]
+        self._known = seen.node_key[self._nodes] == frontier.keys
+        self._waiting = distinct(self._nodes[self._known])
 
-    def likeness(self, frontier: FrontierView) -> float:
+    def likeness(self) -> float:
         """Return NDCG of the order in which links wait, by their new values, of a part of them.
 
         0 where so few wait that it is as well to reorder them.
         """
-        nodes, known = self._nodes(frontier)
-        if known.sum() <= _SAMPLE:
+        if self._known.sum() <= _SAMPLE:
             return 0.0
-        part = nodes[known][sampled(frontier.priorities[known], _SAMPLE)]
+        part = self._nodes[self._known][sampled(self._frontier.priorities[self._known], _SAMPLE)]
         log_odds = self._learner.log_odds(self._seen, distinct(part), self._learnt)[part]
         return ndcg(sigmoid(log_odds[~np.isnan(log_odds)]))
 
-    def levels(self, frontier: FrontierView) -> tuple[float, float]:
+    def levels(self) -> tuple[float, float]:
         """Return the log odds by model and prior of what waits, in the mean of a part of it."""
-        nodes, known = self._nodes(frontier)
-        waiting = distinct(nodes[known])
-        every = max(1, len(waiting) // _SAMPLE)
-        return self._learner.levels(self._seen, waiting[::every], self._learnt)
+        every = max(1, len(self._waiting) // _SAMPLE)
+        return self._learner.levels(self._seen, self._waiting[::every], self._learnt)
 
-    def reranking(
-        self, frontier: FrontierView, elsewhere: Elsewhere | None
-    ) -> tuple[Reranking, NDArray[np.float64]]:
+    def reranking(self, elsewhere: Elsewhere | None) -> tuple[Reranking, NDArray[np.float64]]:
         """Return new priorities of what waits, and what it is thought to bring, (n_nodes,)."""
-        nodes, known = self._nodes(frontier)
-        waiting = distinct(nodes[known])
-        log_odds = self._learner.log_odds(self._seen, waiting, self._learnt)
+        log_odds = self._learner.log_odds(self._seen, self._waiting, self._learnt)
         expected = np.where(np.isnan(log_odds), 0.0, sigmoid(np.nan_to_num(log_odds)))
-        bandit = self._bandit(waiting)
+        bandit = self._bandit()
         log_odds[self._probes.choose(self._seen, log_odds, self._pages, bandit)] = _PROBE
-        values = np.where(known, log_odds[nodes], np.nan)
+        values = np.where(self._known, log_odds[self._nodes], np.nan)
         if elsewhere is not None:
-            values = elsewhere.raised(frontier.keys, values)
+            values = elsewhere.raised(self._frontier.keys, values)
         scored = np.flatnonzero(~np.isnan(values))
-        return Reranking(frontier.ids[scored], priorities(values[scored])), expected
+        return Reranking(self._frontier.ids[scored], priorities(values[scored])), expected
 
-    def probes_alone(self, frontier: FrontierView) -> Reranking:
+    def probes_alone(self) -> Reranking:
         """Return new priorities of new probes; all else keeps its own."""
-        nodes, known = self._nodes(frontier)
-        waiting = distinct(nodes[known])
-        bandit = self._bandit(waiting)
-        might = self._probes.candidates(self._seen, waiting, self._pages, bandit)
+        bandit = self._bandit()
+        might = self._probes.candidates(self._seen, self._waiting, self._pages, bandit)
         if not len(might):
             return NO_RERANKING
         log_odds = self._learner.log_odds(self._seen, might, self._learnt)
         chosen = np.zeros(self._seen.n_nodes, dtype=np.bool_)
         chosen[self._probes.choose(self._seen, log_odds, self._pages, bandit)] = True
-        raised = np.flatnonzero(known & chosen[nodes])
-        return Reranking(frontier.ids[raised], priorities(np.full(len(raised), _PROBE)))
+        raised = np.flatnonzero(self._known & chosen[self._nodes])
+        return Reranking(self._frontier.ids[raised], priorities(np.full(len(raised), _PROBE)))
 
-    def _bandit(self, waiting: NDArray[np.int64]) -> PathBandit:
+    def _bandit(self) -> PathBandit:
         silence = self._learnt.skills.silence * wordless(self._seen)
-        return PathBandit(self._seen, self._learnt.successes.host_paths, silence, waiting)
-
-    def _nodes(self, frontier: FrontierView) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the node of each that waits, and whether there is one."""
-        keys = self._seen.node_key
-        places = np.searchsorted(keys, frontier.keys, sorter=self._by_key)
-        nodes = self._by_key[np.minimum(places, self._seen.n_nodes - 1)]
-        return nodes, keys[nodes] == frontier.keys
+        return PathBandit(self._seen, self._learnt.successes.host_paths, silence, self._waiting)
